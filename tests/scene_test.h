@@ -586,6 +586,22 @@ static int scene_crossings(const embipc_world *w)
         }
     return n;
 }
+#ifndef EMBIPC_NO_SNAPSHOT
+/* a new world from a snapshot of this one, with the same hash */
+static embipc_world *scene_reload(const embipc_world *w)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *other = NULL;
+    size_t bytes = 0;
+    void *block;
+    (void)embipc_world_save(w, NULL, 0, &bytes);
+    block = malloc(bytes);
+    ENSURE(block && embipc_world_save(w, block, bytes, &bytes) == EMBIPC_OK);
+    ENSURE(embipc_world_load(block, bytes, &wd, &other, NULL) == EMBIPC_OK && embipc_world_hash(w) == embipc_world_hash(other));
+    free(block);
+    return other;
+}
+#endif
 /* finite, no crossing for the library nor for exact.h */
 static int scene_sound(embipc_world *w)
 {

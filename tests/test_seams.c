@@ -452,8 +452,8 @@ static void test_what_was_found_stays(void)
     scene_end(&s);
 }
 
-/* Bodies made after the tiles have been joined, or put in the place of others, rest on them as those made before do, to
- * the last bit: 0.1 m of each falls by 1 mm, and its lowest point ends within dhat of the floor. */
+/* Bodies made after the tiles have been joined rest on them as those made before do, to the last bit. They are 0.1 m high,
+ * fall by 1 mm, and their lowest point ends within dhat of the floor. */
 static void test_later_bodies_rest(void)
 {
     static const embipc_kind kind[4] = {EMBIPC_AFFINE, EMBIPC_CAGE, EMBIPC_FULL, EMBIPC_AFFINE};

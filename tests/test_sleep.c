@@ -419,8 +419,6 @@ static void test_groups_are_counted(void)
     embipc_world_def wd = sleep_def(0.2);
     scene s = sleep_make(&wd);
     embipc_world *other;
-    size_t bytes;
-    unsigned char *block;
     sleep_wait(&s, SLEEP_BODIES - 1);
     sleep_check_groups(s.w, 5);
     (void)ENSURE_OK(s.w, embipc_world_copy(s.w, &other));
@@ -430,17 +428,13 @@ static void test_groups_are_counted(void)
     ENSURE(embipc_body_is_awake(other, s.body[SLEEP_LOW]) + embipc_body_is_awake(other, s.body[SLEEP_MIDDLE]) +
            embipc_body_is_awake(other, s.body[SLEEP_TOP]) == 1);
     embipc_world_destroy(other);
-    (void)ENSURE_OK(s.w, embipc_world_save(s.w, NULL, 0, &bytes));
-    block = (unsigned char *)malloc(bytes);
-    (void)ENSURE_OK(s.w, embipc_world_save(s.w, block, bytes, &bytes));
-    ENSURE(embipc_world_load(block, bytes, &wd, &other, NULL) == EMBIPC_OK);
+    other = scene_reload(s.w);
     sleep_check_groups(other, 5);
     ENSURE(embipc_body_wake(other, s.body[SLEEP_TOP]) == EMBIPC_OK);
     for (int k = 0; k < SLEEP_BODIES; k++)
         ENSURE(embipc_body_is_awake(other, s.body[k]) == (k <= SLEEP_TOP));
     sleep_check_groups(other, 4);
     embipc_world_destroy(other);
-    free(block);
     (void)ENSURE_OK(s.w, embipc_body_destroy(s.w, s.body[SLEEP_LOW]));   /* what it bore wakes, and the others move up */
     sleep_check_groups(s.w, 4);
     (void)ENSURE_OK(s.w, embipc_body_wake(s.w, s.body[SLEEP_LONE]));
@@ -673,7 +667,7 @@ static void test_passes_over_what_sleeps(void)
     }
 }
 
-/* what happens to tiles of a floor, or to their world, while boxes move over it; each is the cause of a row below */
+/* what happens to tiles of a floor, or to their world, while boxes move over it */
 typedef enum tile_cause {
     TILE_BY_NOTHING, TILE_BY_FRICTION, TILE_BY_BELT, TILE_BY_GROUPS, TILE_BY_PAIR, TILE_BY_JOINT, TILE_BY_LOSS, TILE_BY_MORE,
     TILE_BY_GRAVITY, TILE_BY_TIME_STEP, TILE_BY_RESET, TILE_BY_COPY, TILE_CAUSES
@@ -806,19 +800,13 @@ static void test_hash_of_what_sleeps(void)
 {
     embipc_world_def wd = sleep_def(0.2);
     scene s = sleep_make(&wd), other = s;
-    size_t bytes = 0;
-    void *block;
-    other.w = NULL;
     (void)sleep_wait(&s, 7);
     (void)ENSURE_OK(s.w, embipc_body_wake(s.w, s.body[SLEEP_LONE]));
     (void)scene_step(&s);
-    (void)embipc_world_save(s.w, NULL, 0, &bytes);
-    block = malloc(bytes);
-    ENSURE(s.stats.sleeping == 6 && block && embipc_world_save(s.w, block, bytes, &bytes) == EMBIPC_OK);
-    ENSURE(embipc_world_load(block, bytes, &wd, &other.w, NULL) == EMBIPC_OK);
+    ENSURE(s.stats.sleeping == 6);
+    other.w = scene_reload(s.w);
     ENSURE(sleep_wait(&s, 7) == sleep_wait(&other, 7));
     ENSURE(embipc_world_hash(s.w) == embipc_world_hash(other.w));
-    free(block);
     scene_end(&s);
     scene_end(&other);
 }
@@ -850,8 +838,6 @@ static void test_other_step_while_some_sleep(void)
     static const double up[3] = {0, 0, 2}, none[3] = {0, 0, 0};
     embipc_world_def wd = sleep_def(0.3);
     embipc_world *other = NULL;
-    size_t bytes = 0;
-    void *block;
     scene s;
     wd.gravity[0] = 1.5;
     wd.sleep_speed = 0.01;
@@ -861,16 +847,12 @@ static void test_other_step_while_some_sleep(void)
     for (int n = 0; n < 3; n++) ENSURE(scene_step(&s));
     ENSURE(s.stats.sleeping == 6 && s.w->lagged.count > 0);
     (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 1 / 20.0));
-    (void)embipc_world_save(s.w, NULL, 0, &bytes);
-    block = malloc(bytes);
-    ENSURE(block && embipc_world_save(s.w, block, bytes, &bytes) == EMBIPC_OK);
-    ENSURE(embipc_world_load(block, bytes, &wd, &other, NULL) == EMBIPC_OK);
+    other = scene_reload(s.w);
     for (int n = 0; n < 3; n++) {
         ENSURE(scene_step(&s) && embipc_world_step(other, NULL) == EMBIPC_OK);
         ENSURE(embipc_world_hash(s.w) == embipc_world_hash(other));
     }
     embipc_world_destroy(other);
-    free(block);
     scene_end(&s);
 }
 
