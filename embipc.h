@@ -18354,7 +18354,8 @@ static void embi_drives_finish(embipc_world *w)
  * tangent there is normal to the line from o to the point. Along another tangent this line has a part. Friction and
  * dampers would take that for motion, and give energy.
  *   motor    length l sin(f^n + D - g) from the angle g      friction   the length at q^n, force limit friction / l
- *   limits   at most 0 from the angle hi, and at least 0 from lo, where f^n is within pi/2 of them
+ *   limits   at most 0 from the angle hi, and at least 0 from lo, where f^n is less than pi/2 before them. Of a limit
+ *            that has been passed, at most 1 rad is taken back in a step
  * g = f^n + h w^n is where the hinge goes at the speed w^n of the last step, by at most 1 rad. So a fast one has its
  * full torque, along the arm that it has at the end.
  * A slider has all of these along its axis. The cone of a ball is a rod between z' and z, or from half of pi on
@@ -18539,12 +18540,11 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
     return n;
 }
 
-/* Angle of a limit, as far as pi/2 from `now`. Returns whether it is within reach at all. */
+/* Angle of a limit, at most 1 rad back from `now`, as rods have no lever at pi/2. Is it less than pi/2 ahead? */
 static int embi_limit_is_near(const embipc_real lim[2], int upper, embipc_real now, embipc_real *at)
 {
-    const embipc_real quarter = (embipc_real)1.5707963267948966;
-    *at = upper ? embi_max(lim[1], now - quarter) : embi_min(lim[0], now + quarter);
-    return embi_abs(*at - now) <= quarter;
+    *at = upper ? embi_max(lim[1], now - 1) : embi_min(lim[0], now + 1);
+    return (upper ? *at - now : now - *at) <= EMBI_PI / 2;
 }
 
 /* Where a limit of twist acts. The twist changes by w.(z + z')/(1 + z.z'), w: the angular velocity of b relative to a.

@@ -1829,6 +1829,37 @@ static void test_change_far(void)
         }
 }
 
+/* Limits close at 0 while a hinge stands 2, 6 or 18 rad beyond them: it turns back by at most 1 rad a step, and stays there. */
+static void test_change_turns(void)
+{
+    static const double spin[6] = {2, 6, 18, -2, -6, -18};
+    for (int k = 0; k < 6; k++) {
+        scene s = joint_world(0.005, EMBIPC_BACKWARD_EULER, 0);
+        int b = joint_box(&s, 0.1, 0.02, 0.02, 0, 0, 0);
+        embipc_joint_def jd = scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0, 0, 0, Y);
+        embipc_joint j;
+        double last;
+        jd.motor_damping = 0.01;
+        jd.target[1] = spin[k] / 0.3;
+        j = scene_joint(&s, jd);
+        for (int n = 0; n < 60; n++) linked_step(&s);
+        ENSURE_CLOSE(last = joint_state(&s, j).position, spin[k], 0.05 * fabs(spin[k]));
+        jd.motor_damping = 0;
+        jd.limited = 1;
+        jd.limits[0] = jd.limits[1] = 0;
+        (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+        for (int n = 0; n < 100; n++) {
+            double now;
+            linked_step(&s);
+            now = joint_state(&s, j).position;
+            ENSURE(fabs(now - last) < 1.01 && fabs(now) < fmax(fabs(last), 0.01));
+            last = now;
+        }
+        ENSURE_CLOSE(last, 0, 1e-3);
+        linked_end(&s);
+    }
+}
+
 /* A ball gets limits of its axis and of twist while it hangs under a torque, and loses them; a hinge keeps its count of turns. */
 static void test_change_twist(void)
 {
@@ -2091,6 +2122,7 @@ int main(int argc, char **argv)
     RUN(change_gains);
     RUN(change_limits);
     RUN(change_far);
+    RUN(change_turns);
     RUN(change_twist);
     RUN(change_out_of_memory);
     RUN(change_refusals);
