@@ -221,8 +221,8 @@
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
  *   EMBIPC_NO_PAIR_FN      embipc_world_def.pair, embipc_body_ask_pairs()                              (0, 0)
- *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS. Last bits are others
- *                          where a factor takes more than 16 MB                                      (2, 2 kB) */
+ *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS. Last bits differ where
+ *                          a factor has 2^21 numbers or more (16 MB of doubles)                      (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
@@ -817,8 +817,8 @@ typedef struct embipc_joint_state {
 /* A ball joint of the world, without limits, friction and motor. */
 EMBIPC_API embipc_joint_def embipc_default_joint_def(void);
 /* Adds a joint; arrays are copied. May be called between any two steps; then embipc_world_reset() leaves its ends where
- * the bodies begin. It fails on a number out of its range, and on bodies that do not suit. A rod must begin within its
- * limits, a point lies within 1000 sizes of its body, and no vertex is listed twice. */
+ * the bodies begin. It fails on a number out of its range, and on bodies that do not suit. A joint must begin within
+ * its limits, a point lies within 1000 sizes of its body, and no vertex is listed twice. */
 EMBIPC_API embipc_result embipc_joint_create(embipc_world *world, const embipc_joint_def *def, embipc_joint *joint);
 /* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() can switch it on. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint joint);
@@ -831,10 +831,11 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_join
 /* Changes numbers of a joint from the next step on: those of def from `limited` to `motor_limit`, and `stiffness`.
  * Start from embipc_joint_get_def(): kind and bodies must be the joint's. Nothing else is read, as
  * embipc_joint_set_motor() sets targets, and embipc_world_set_pair() contact. An error leaves the joint as it is. A
- * reset keeps the numbers. Limits need not hold the present position, nor 0. Where b is beyond them, a stop strikes it:
- * b is back after a step if nothing is in the way, and keeps that speed, or a part. So shift limits by v h in each step
- * to move b at the speed v, or to wind up a rope. Limits that b cannot reach because of something else stop all that b
- * touches. Steps are then cut short until they change again. */
+ * reset keeps the numbers. Limits need not hold the present position, nor 0. Where b is beyond them, a stop pushes it
+ * back: within one step if nothing is in the way, but a hinge or twist by at most 1 rad in each step. b keeps a part of
+ * the speed of this way. So shift limits by v h in each step to move b at the speed v, or to wind up a rope. If
+ * something else holds b off its limits, all bodies that b touches stop. Steps are then cut short until a call changes
+ * the limits again. */
 EMBIPC_API embipc_result embipc_joint_change(embipc_world *world, embipc_joint joint, const embipc_joint_def *def);
 /* The description as it is now, for embipc_joint_change(). Points, axis and target are those of creation, vertices is
  * NULL. Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
@@ -5306,7 +5307,8 @@ EMBI_KERNEL void embi_ldlt_forward_rows(const embi_ldlt *F, int s, int begin, in
     }
 }
 
-/* x_k = z_k - (sum_{k<j<stop} U_kj x_j) / D_k in the same rows, the last ones first. z becomes x; so does y there. */
+/* x_k = z_k - (sum_{k<j<stop} U_kj x_j) / D_k in rows begin .. end - 1, the last ones first. y has x_j from `end` on.
+ * x_k goes to z, and to y. */
 EMBI_KERNEL void embi_ldlt_backward_rows(const embi_ldlt *F, int s, int begin, int end, int stop,
                                          embipc_real *z, embipc_real *y)
 {
@@ -5323,7 +5325,7 @@ EMBI_KERNEL void embi_ldlt_backward_rows(const embi_ldlt *F, int s, int begin, i
     }
 }
 
-/* y = what supernode s begins with: x of its unknowns, and `back` x of the rows behind it, else 0 */
+/* y = x of supernode s; behind it x of its rows when going backward, else 0 */
 EMBI_KERNEL void embi_ldlt_gather(const embi_ldlt *F, int s, int back, const embipc_real *x, embipc_real *y)
 {
     const int *row = F->row + F->row_start[s];
@@ -5345,7 +5347,8 @@ EMBI_KERNEL void embi_ldlt_spread(const embi_ldlt *F, int s, const embipc_real *
     }
 }
 
-/* One supernode after the other, forward or back: those of a task, or all for -1. y: scratch of 3 n. */
+/* One supernode after the other, forward or backward: those of a task; or all, for task -1 and above NULL. y: scratch
+ * (3 n). The functions of these kernels, here and below, are made by EMBI_COMPILE. */
 EMBI_KERNEL void embi_ldlt_sweep_kernel(const embi_ldlt *F, int task, int back,
                                         embipc_real *x, embipc_real *above, embipc_real *y)
 {
@@ -5365,11 +5368,13 @@ EMBI_COMPILE(embi_ldlt_sweep, (const embi_ldlt *F, int task, int back, embipc_re
 
 /* ---- a large factor: its tasks in parallel, then the panels above them ---- */
 
-/* A block of rows of one panel above the tasks: its rows and columns are done first, then those behind it. */
+/* A solution under way, and in a panel above the tasks the block of rows at hand */
 typedef struct embi_solving {
     const embi_ldlt *F;
-    embipc_real *x, *y;
-    int s, back, begin, end;
+    embipc_real *x;
+    int back;                    /* backward, else forward */
+    int s, begin, end;           /* rows begin .. end - 1 of this supernode */
+    embipc_real *y;              /* x of all columns of its panel, as embi_ldlt_gather() makes it */
 } embi_solving;
 
 /* The rows of the block, with its own columns. */
@@ -5381,35 +5386,44 @@ EMBI_KERNEL void embi_ldlt_inside_kernel(const embi_solving *t)
 }
 EMBI_COMPILE(embi_ldlt_inside, (const embi_solving *t), (t))
 
-/* The rows of the block, with columns behind it. Forward, first and last are columns; back, they are rows / 3. */
-EMBI_KERNEL void embi_ldlt_behind_kernel(const embi_solving *t, int first, int last)
+/* What follows from the rows of the block for columns first .. last - 1 behind it. */
+EMBI_KERNEL void embi_ldlt_behind_forward_kernel(const embi_solving *t, int first, int last)
 {
     const embi_ldlt *F = t->F;
-    int ld = embi_ldlt_stride(F, t->s), columns = embi_ldlt_columns(F, t->s);
-    const embipc_real *U = F->value + F->panel[t->s], *d = F->vectors + 3 * F->n + 3 * F->first[t->s];
+    int ld = embi_ldlt_stride(F, t->s);
+    const embipc_real *u = F->value + F->panel[t->s] + t->begin * ld + first, *z = t->x + 3 * F->first[t->s];
+    for (int k = t->begin; k < t->end; k += 3, u += 3 * ld)
+        embi_rows_subtract(last - first, z + k, u, ld, t->y + first);
+}
+EMBI_COMPILE(embi_ldlt_behind_forward, (const embi_solving *t, int first, int last), (t, first, last))
+
+/* What follows for rows first .. last - 1 of the block, three at a time, from the columns behind it. */
+EMBI_KERNEL void embi_ldlt_behind_backward_kernel(const embi_solving *t, int first, int last)
+{
+    const embi_ldlt *F = t->F;
+    int ld = embi_ldlt_stride(F, t->s), count = embi_ldlt_columns(F, t->s) - t->end;
+    const embipc_real *U = F->value + F->panel[t->s] + t->end, *d = F->vectors + 3 * F->n + 3 * F->first[t->s];
     embipc_real *z = t->x + 3 * F->first[t->s], sum[3];
-    for (int k = t->begin; k < t->end && !t->back; k += 3)
-        embi_rows_subtract(last - first, z + k, U + k * ld + first, ld, t->y + first);
-    for (int k = t->begin + 3 * first; k < t->begin + 3 * last && t->back; k += 3) {
-        embi_rows_dot(columns - t->end, U + k * ld + t->end, ld, t->y + t->end, sum);
+    for (int k = first; k < last; k += 3) {
+        embi_rows_dot(count, U + k * ld, ld, t->y + t->end, sum);
         for (int i = 0; i < 3; i++) z[k + i] -= d[k + i] * sum[i];
     }
 }
-EMBI_COMPILE(embi_ldlt_behind, (const embi_solving *t, int first, int last), (t, first, last))
+EMBI_COMPILE(embi_ldlt_behind_backward, (const embi_solving *t, int first, int last), (t, first, last))
 
-/* A range of it: columns behind the block, or back, rows of it. */
+/* A range of what is behind the block: columns forward, nodes of the block backward. */
 static void embi_ldlt_behind_work(void *arg, int begin, int end)
 {
     const embi_solving *t = (const embi_solving *)arg;
-    int from = t->back ? 0 : t->end;
-    embi_ldlt_behind(t, from + begin, from + end);
+    if (t->back) embi_ldlt_behind_backward(t, t->begin + 3 * begin, t->begin + 3 * end);
+    else embi_ldlt_behind_forward(t, t->end + begin, t->end + end);
 }
 
 /* One panel above the tasks, in blocks of rows. */
 static void embi_ldlt_solve_panel(const embi_ldlt *F, int s, int back, embipc_real *x)
 {
     int w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
-    embi_solving t = {F, x, F->vectors + 9 * F->n, s, back, 0, 0};
+    embi_solving t = {F, x, back, s, 0, 0, F->vectors + 9 * F->n};
     embi_ldlt_gather(F, s, back, x, t.y);
     for (int n = 0; n < w; n += 3 * EMBI_SOLVE_ROWS) {
         t.end = back ? w - n : embi_min_int(n + 3 * EMBI_SOLVE_ROWS, w);
@@ -5422,36 +5436,42 @@ static void embi_ldlt_solve_panel(const embi_ldlt *F, int s, int back, embipc_re
     if (!back) embi_ldlt_spread(F, s, t.y, x, NULL);
 }
 
-/* Some tasks: each has 3 n numbers for what follows from it above, and as many for scratch. Back, the last comes first:
- * its panels may still be in the cache. */
-static void embi_ldlt_solve_work(void *arg, int begin, int end)
+/* Part of `vectors`: what follows from a task for the nodes above the tasks (3 n), then its scratch (3 n). */
+static embipc_real *embi_ldlt_above(const embi_ldlt *F, int task)
 {
-    const embi_solving *t = (const embi_solving *)arg;
-    int n = 3 * t->F->n;
-    for (int k = begin; k < end; k++) {
-        int task = t->back ? EMBI_TASKS - 1 - k : k;
-        embipc_real *above = t->F->vectors + (size_t)(4 + 2 * task) * (size_t)n;
-        for (int s = 0; s < t->F->supernodes && !t->back; s++)
-            for (int i = 3 * t->F->first[s]; i < 3 * t->F->first[s + 1] && t->F->task[s] < 0; i++) above[i] = 0;
-        embi_ldlt_sweep(t->F, task, t->back, t->x, above, above + n);
+    return F->vectors + (size_t)(12 + 6 * task) * (size_t)F->n;
+}
+
+/* x = 0 at the nodes above the tasks, or for `add` the sum of x and of what follows from each task, in their order */
+static void embi_ldlt_set_above(const embi_ldlt *F, int add, embipc_real *x)
+{
+    for (int s = 0; s < F->supernodes; s++) {
+        if (F->task[s] >= 0) continue;
+        for (int i = 3 * F->first[s]; i < 3 * F->first[s + 1]; i++) {
+            if (!add) x[i] = 0;
+            for (int k = 0; k < EMBI_TASKS && add; k++) x[i] += embi_ldlt_above(F, k)[i];
+        }
     }
 }
 
-/* Sums what follows from the tasks, in their order, to the nodes above them. */
-static void embi_ldlt_sum_tasks(const embi_ldlt *F, embipc_real *x)
+/* Some tasks. Backward, the last comes first: its panels may still be in the cache. */
+static void embi_ldlt_solve_work(void *arg, int begin, int end)
 {
-    size_t n = 3 * (size_t)F->n;
-    for (int s = 0; s < F->supernodes; s++)
-        for (int i = 3 * F->first[s]; i < 3 * F->first[s + 1] && F->task[s] < 0; i++)
-            for (size_t k = 0; k < EMBI_TASKS; k++) x[i] += F->vectors[(4 + 2 * k) * n + (size_t)i];
+    const embi_solving *t = (const embi_solving *)arg;
+    for (int k = begin; k < end; k++) {
+        int task = t->back ? EMBI_TASKS - 1 - k : k;
+        embipc_real *above = embi_ldlt_above(t->F, task);
+        if (!t->back) embi_ldlt_set_above(t->F, 0, above);
+        embi_ldlt_sweep(t->F, task, t->back, t->x, above, above + 3 * t->F->n);
+    }
 }
 
-/* x := A^-1 x in the order of the factor, with parts that threads share */
+/* x := A^-1 x in the order of a large factor */
 static void embi_ldlt_solve_shared(const embi_ldlt *F, embipc_real *x)
 {
-    embi_solving t = {F, x, NULL, 0, 0, 0, 0};
+    embi_solving t = {F, x, 0, 0, 0, 0, NULL};
     embi_for(F->threads, EMBI_TASKS, 1, embi_ldlt_solve_work, &t);
-    embi_ldlt_sum_tasks(F, x);
+    embi_ldlt_set_above(F, 1, x);
     for (int s = 0; s < F->supernodes; s++)
         if (F->task[s] < 0) embi_ldlt_solve_panel(F, s, 0, x);
     for (int s = F->supernodes - 1; s >= 0; s--)
@@ -12869,8 +12889,8 @@ typedef struct embi_joint {
     embi_anchor *anchor;
     int anchor_count;
     int first;                   /* its first anchor among the vertices, in this step */
-    int yields, stands;          /* in this step its limits hold b where it was at q^n, if that is beyond them; its
-                                  * bodies end at q^n, so what lies along an axis does not turn */
+    int limits_yield;            /* in this step: limits that were passed at q^n hold b where it was then */
+    int ends_at_start;           /* its island ends this step at q^n: directions along its axis do not turn */
     embipc_real arm;             /* m */
     embipc_real mass;            /* of all dynamic bodies that joints link with it, kg */
     embipc_real start;           /* position at creation */
@@ -12878,7 +12898,7 @@ typedef struct embi_joint {
     embipc_real called, moved, bent;   /* embi_joint_call() in the last step; its change; how that changed: N or N m */
     embipc_real energy;          /* J, and state, that the last completed step reported */
     embipc_joint_state reached;
-    int struck;                  /* a call has changed limits or stiffness since */
+    int changed;                 /* a call has changed limits or stiffness since a step last moved its bodies */
 } embi_joint;
 
 /* The joints of a world. Their anchors are vertices behind those of all bodies. */
@@ -14247,7 +14267,7 @@ typedef struct embi_meeting {
     int body[2], edge[2];        /* edges: 3 triangle + side */
     int owner[2];                /* half-edges that own these edges, where known */
     int flush;                   /* in one plane, on opposite sides of the line; else: back to back */
-    int may;                     /* it is a seam, if the surface that it belongs to is flat */
+    int may_join;                /* flush borders, or others whose other faces touch: a seam, if its surface is flat */
     int seam;
     embipc_real t[2][2];         /* the common part, along each edge from its lower vertex, 0 .. 1 */
 } embi_meeting;
@@ -15910,13 +15930,13 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     }
     for (int n = first; n < w->tiles.meeting_count; n++) {
         embi_meeting *one = w->tiles.meeting + n;
-        one->may = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
-        for (int k = first; k < w->tiles.meeting_count && one->flush && !one->may; k++) {
+        one->may_join = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
+        for (int k = first; k < w->tiles.meeting_count && one->flush && !one->may_join; k++) {
             const embi_meeting *back = w->tiles.meeting + k;
-            one->may = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
+            one->may_join = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
                        embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
-            if (one->may && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
-            if (one->may && !embi_is_owner(b, one->edge[1])) one->owner[1] = back->edge[1];
+            if (one->may_join && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
+            if (one->may_join && !embi_is_owner(b, one->edge[1])) one->owner[1] = back->edge[1];
         }
     }
     return 1;
@@ -16140,7 +16160,7 @@ static int embi_seams_check(embipc_world *w)
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
     if (!EMBI_GROW(&w->memory, w->tiles.sharp, n_bodies + 1)) return 0;
     memset(w->tiles.sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->tiles.sharp);
-    for (int n = 0; n < w->tiles.meeting_count; n++) w->tiles.meeting[n].seam = w->tiles.meeting[n].may;
+    for (int n = 0; n < w->tiles.meeting_count; n++) w->tiles.meeting[n].seam = w->tiles.meeting[n].may_join;
     for (int n = 0; n < 2 * w->tiles.meeting_count; n++)
         if (w->tiles.meeting[n / 2].seam) w->tiles.sharp[w->tiles.meeting[n / 2].body[n % 2]] = 1;
     for (int i = 0; i <= n_bodies; i++) {
@@ -16236,7 +16256,8 @@ static int embi_seams_find(embipc_world *w)
     return 1;
 }
 
-/* Forgets the meetings of body `from` and of later ones: its friction or surface velocity is another now. */
+/* Forgets the meetings of body `from` and of later ones, which the next step finds again. The list is sorted by the
+ * later body, so its end is cut off. */
 static void embi_meetings_forget(embipc_world *w, int from)
 {
     embi_tiles *t = &w->tiles;
@@ -16245,7 +16266,7 @@ static void embi_meetings_forget(embipc_world *w, int from)
     t->lost = t->due = 1;
 }
 
-/* Finds the seams again after fixed bodies came or went. What was found of the others stays. */
+/* Finds the seams again after fixed bodies came or went. Meetings of the other bodies stay. */
 static int embi_seams_update(embipc_world *w)
 {
     int before = w->tiles.meeting_count, ok;
@@ -16344,7 +16365,8 @@ static int embi_regions_grow(embipc_world *w, embipc_real all[6])
     embi_box_clear(all);
     for (int i = 0; i < s->body_count; i++) {
         const embi_body *b = s->body + i;
-        if (embi_is_settled(s, i) && n < w->search.region_count) {   /* 0: a body was destroyed */
+        /* after a body was destroyed region_count is 0, and all are made anew */
+        if (embi_is_settled(s, i) && n < w->search.region_count) {
             while (n < w->search.region_count && w->search.region[n].body == i) n++;
             continue;
         }
@@ -18363,7 +18385,8 @@ static void embi_drives_finish(embipc_world *w)
  * has limits like a hinge, between u' and the point of a that is there at q^n, along the tangent at the limit.
  * Limits hold their directions in a step, so b can be beyond one at the next q^n. To take it back needs work. Where
  * the energy bound of chapter "Velocities at the end" has none to spend, limits yield: they hold b where it is at q^n.
- * So do limits whose way back would take more than the kinetic energy of the island.
+ * So do limits whose way back would take more than the kinetic energy of the island. The cone of a ball, and the length
+ * of a rod, never yield: their rods have no direction that is held.
  * Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
  * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to
@@ -18465,7 +18488,7 @@ static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p
     embipc_real r[3], from[3], offset, size = embi_norm(p->axis);
     embi_scale(r, size > 0 ? 1 / size : 0, p->axis);
     embi_copy(p->axis, r);
-    if (j->body[0] >= 0 && !j->stands) embi_flight_turns(s->body + j->body[0], r, p->axis);
+    if (j->body[0] >= 0 && !j->ends_at_start) embi_flight_turns(s->body + j->body[0], r, p->axis);
     offset = embi_dot(gap, p->axis);
     embi_point_motion(p->base.v, p->base.w, s->xn, from);
     embi_sub(from, from, gap);
@@ -18637,9 +18660,10 @@ enum { EMBI_JOINT_RODS = 6 };
 
 /* Energies at q^n of a joint's rods, J */
 typedef struct embi_rod_energies {
-    embipc_real held, limits;    /* of gaps and limits; of limits alone */
-    embipc_real efforts;
-    embipc_real left;            /* of limits, at the end of the last step */
+    embipc_real held;            /* of gaps and limits */
+    embipc_real limits;          /* of limits along a direction: cone and rod count as gaps */
+    embipc_real efforts;         /* of motor and friction */
+    embipc_real left;            /* of these limits, what the last step left: its energy less that of gaps */
 } embi_rod_energies;
 
 /* Those of rods that were just made. A rod along a direction has its length there. The last `efforts` of them are motor
@@ -18701,7 +18725,7 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real
             rod[n++] = embi_rod_make(j, kind == EMBIPC_ATTACH ? K / (embipc_real)b : K, b + i, i, i, i, -1, 0, 0);
     *holding = n;
     n += embi_joint_limits(s, j, K, now, rod + n);
-    if (j->yields) embi_limits_yield(s, j, rod, n);
+    if (j->limits_yield) embi_limits_yield(s, j, rod, n);
     if (kind == EMBIPC_HINGE || kind == EMBIPC_SLIDER) n += embi_joint_efforts(s, j, now, rod + n);
     return n;
 }
@@ -18841,7 +18865,7 @@ static void embi_joints_begin(embipc_world *w)
     for (int n = 0; n < embi_joint_count(s); n++) {
         embi_joint *j = s->driven.joint.list + n;
         j->first = v;
-        j->yields = j->stands = 0;
+        j->limits_yield = j->ends_at_start = 0;
         for (int i = 0; i < j->anchor_count; i++) {
             if (j->def.twist > 0 && i == 2 * EMBI_FRAME) embi_twist_pin(s, j);
             embi_anchor_place(s, j->anchor + i, v++);
@@ -18881,38 +18905,45 @@ static int embi_joint_is_new(const embi_state *s, const embi_joint *j)
     return new_one;
 }
 
-/* Energy that a call lends which changed limits or stiffness, J. E = K d^2/2 is what gaps and limits have at q^n, E_0
- * what the last step left. It lends the work of the old force along the new part of d, 2 (sqrt(E E_0) - E_0), and the
- * kinetic energy of M at the speed of that part in one step. held: E */
-static embipc_real embi_joint_strike(const embi_state *s, const embi_joint *j, embipc_real held)
+/* Energy that the bound allows a joint whose limits or stiffness a call has changed, J. Gaps and limits count as one
+ * spring: E = K d^2/2 is what they have at q^n, E_0 what the last step left. The new part of d is allowed the work of
+ * the old force, 2 (sqrt(E E_0) - E_0), and the kinetic energy of M at the speed of that part in one step. After a
+ * change of stiffness this is an estimate, as E_0 is that of the old one. held: E */
+static embipc_real embi_joint_allowance(const embi_state *s, const embi_joint *j, embipc_real held)
 {
     embipc_real left = embi_sqrt(j->energy), more = embi_sqrt(held) - left;
-    if (!j->struck || !(more > 0)) return 0;
+    if (!j->changed || !(more > 0)) return 0;
     return 2 * left * more + more * more * embi_min(j->mass / (embi_joint_stiffness(s, j) * s->hh), 1);
 }
 
-/* Must limits that were passed yield from the start? They must where the way back takes more than the island's kinetic
- * energy. The way times the force that the last step left is 2 (sqrt(left limits) - left). */
-static int embi_joint_must_yield(const embi_state *s, const embi_joint *j, embi_rod *rod, int count,
+/* Is the way back to the limits more work than the island's kinetic energy? Then they yield from the start. This work,
+ * the way times the force that the last step left, is 2 (sqrt(left limits) - left). */
+static int embi_joint_must_yield(const embi_state *s, const embi_joint *j, const embi_rod_energies *E,
                                  embipc_real kinetic)
 {
-    embi_rod_energies E;
-    if (!j->def.limited || j->yields || j->struck || embi_joint_is_new(s, j)) return 0;
-    E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
-    return E.limits > E.left && 2 * (embi_sqrt(E.left * E.limits) - E.left) > kinetic;
+    if (!j->def.limited || j->limits_yield || j->changed || embi_joint_is_new(s, j)) return 0;
+    return E->limits > E->left && 2 * (embi_sqrt(E->left * E->limits) - E->left) > kinetic;
 }
 
 /* Adds the energies of a joint's rods at q^n to those of the island. Gaps and limits have at most what the last step
  * ended with, and what a call has lent. That step held the directions of limits, so a limit can seem to be passed
  * since: what takes that back is no energy to spend. */
-static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count, embi_rod_list *of)
+static void embi_joint_energies(const embi_state *s, const embi_joint *j, const embi_rod_energies *E,
+                                embi_rod_list *of)
 {
-    embi_rod_energies E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
-    embipc_real passed = embi_joint_is_new(s, j) && !j->struck ? 0 : embi_max(E.held - j->energy, 0);
-    passed = embi_max(passed - embi_joint_strike(s, j, E.held), 0);
-    of->before += E.efforts;
-    of->before += E.held - passed;
+    embipc_real passed = embi_joint_is_new(s, j) && !j->changed ? 0 : embi_max(E->held - j->energy, 0);
+    passed = embi_max(passed - embi_joint_allowance(s, j, E->held), 0);
+    of->before += E->efforts;
+    of->before += E->held - passed;
     of->passed += passed;
+}
+
+/* The joint at `at` in the list of a body. *at moves on; 0: the end. */
+static embi_joint *embi_joint_next(embi_state *s, int *at)
+{
+    embi_joint *j = s->driven.joint.list + (*at - 1) / 2;
+    *at = j->next[(*at - 1) % 2];
+    return j;
 }
 
 /* The rods of all joints of the island in this step. Returns 0 out of memory. */
@@ -18924,22 +18955,26 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         if (embi_is_dynamic(s->body + isle->bodies[k])) kinetic += s->body[isle->bodies[k]].past.kinetic;
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
-        for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
-            embi_joint *j = s->driven.joint.list + (at - 1) / 2;
+        for (int at = s->body[isle->bodies[k]].joints.first; at;) {
+            int is_a = (at - 1) % 2 == 0, holding, count;
+            embi_joint *j = embi_joint_next(s, &at);
             embipc_real now = embi_joint_position(j, s->xn, j->reached.position);
-            int side = (at - 1) % 2, holding, count;
+            embi_rod_energies E;
             embi_rod *rod;
-            next = j->next[side];
-            if (!side && embi_joint_moves(s, j, 1)) continue;   /* the list of b has it too */
+            if (is_a && embi_joint_moves(s, j, 1)) continue;   /* the list of b has it too */
             if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
             for (int i = 0; i < j->anchor_count; i++)
                 if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i))
                     return 0;
             rod = isle->rods.list + isle->rods.count;
             count = embi_joint_rods(s, j, now, rod, &holding);
-            j->yields |= embi_joint_must_yield(s, j, rod, count, kinetic);
-            if (j->yields) count = embi_joint_rods(s, j, now, rod, &holding);
-            embi_joint_energies(s, j, rod, count, &isle->rods);
+            E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
+            if (embi_joint_must_yield(s, j, &E, kinetic)) {
+                j->limits_yield = 1;
+                count = embi_joint_rods(s, j, now, rod, &holding);
+                E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
+            }
+            embi_joint_energies(s, j, &E, &isle->rods);
             isle->rods.count += count;
         }
     isle->vertices.stamp = -1;
@@ -18950,26 +18985,21 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 static int embi_island_let_yield(embi_state *s, const embi_island *isle)
 {
     int any = 0;
-    if (!EMBI_JOINTS || !(isle->rods.passed > 0)) return 0;
-    for (int k = 0; k < isle->body_count; k++)
+    if (!(isle->rods.passed > 0)) return 0;
+    for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         for (int at = s->body[isle->bodies[k]].joints.first; at;) {
-            embi_joint *j = s->driven.joint.list + (at - 1) / 2;
-            at = j->next[(at - 1) % 2];
-            if (j->yields || embi_joint_is_new(s, j)) continue;
-            any = j->yields = 1;
+            embi_joint *j = embi_joint_next(s, &at);
+            if (!j->def.limited || j->limits_yield || embi_joint_is_new(s, j)) continue;
+            any = j->limits_yield = 1;
         }
     return any;
 }
 
 /* Joints of an island that goes back to q^n end there with the energy that they have there. */
-static void embi_island_let_stand(embi_state *s, const embi_island *isle)
+static void embi_joints_end_at_start(embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
-        for (int at = s->body[isle->bodies[k]].joints.first; at;) {
-            embi_joint *j = s->driven.joint.list + (at - 1) / 2;
-            at = j->next[(at - 1) % 2];
-            j->stands = 1;
-        }
+        for (int at = s->body[isle->bodies[k]].joints.first; at;) embi_joint_next(s, &at)->ends_at_start = 1;
 }
 
 /* ---- end of a step ---- */
@@ -18998,7 +19028,7 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
     int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - embi_joint_effort_count(j);
     embipc_real *total = j->def.kind == EMBIPC_HINGE ? j->reached.torque : j->reached.force;
     memset(&j->reached, 0, sizeof j->reached);
-    j->energy = 0;
+    j->energy = 0;   /* embi_joint_rods() has read that of the last step */
     j->reached.position = embi_joint_position(j, s->x, start);
     j->reached.velocity = (j->reached.position - start) / s->h;
     if (j->def.kind == EMBIPC_BALL) j->reached.twist = embi_joint_twist(s->x + 3 * j->first, twist, swung);
@@ -19014,8 +19044,8 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
         if (n >= holding) continue;
         j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
     }
-    j->struck = j->struck && j->stands;
-    if (j->struck) j->energy = left;   /* the next step may lend anew, but not all that limits have there */
+    j->changed &= j->ends_at_start;
+    if (j->changed) j->energy = left;   /* so the next step is allowed the same energy, and no more */
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER) return;
     jumps = embi_joint_jumps(s, j, &change);
     embi_remember_change(1, &change, &j->moved, &j->bent, jumps);
@@ -24181,7 +24211,7 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
     }
     isle->energy.ends_at_start = !embi_island_stands(s, isle);
     isle->converged &= !isle->energy.ends_at_start;
-    embi_island_let_stand(s, isle);
+    embi_joints_end_at_start(s, isle);
     if (!embi_island_rods(m, s, isle) || !embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_set_velocities(s, isle, 0);
     return 1;
@@ -24499,15 +24529,16 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* After a step: bodies that are fixed, or slept all through it, settle; a drive that holds one may still move it. */
+/* After a step: fixed bodies, and those that slept all through it, settle, unless a drive holds them. */
 static void embi_bodies_settle(embipc_world *w)
 {
     embi_state *s = &w->s;
     EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
-        if (!(b->kind == EMBIPC_FIXED || embi_is_asleep(b)) || b->in_island || b->driven_nodes) continue;
-        embi_body_sum(w, b);   /* a step without statistics has not */
-        s->settled[k] = embi_is_asleep(b) ? EMBI_SETTLED_ASLEEP : EMBI_SETTLED_FIXED;
+        const int asleep = embi_is_asleep(b);
+        if ((!asleep && b->kind != EMBIPC_FIXED) || b->in_island || b->driven_nodes) continue;
+        embi_body_sum(w, b);   /* a step without statistics has not made its sums */
+        s->settled[k] = asleep ? EMBI_SETTLED_ASLEEP : EMBI_SETTLED_FIXED;
     }
 }
 
@@ -28066,8 +28097,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
     embi_cached_close_hole(w, at, &gone);
-    /* The others keep their factors, at the new index of their first body. The arrays of this one may be those of a
-     * heap. They are freed: else each body of a heap that loses its oldest one again and again would get such. */
+    /* The others keep their factors, at the new index of their first body. This island is freed: else each place would
+     * keep the arrays of a large heap whose oldest body is destroyed again and again. */
     isle = w->islands.list[at];
     if (isle) embi_island_free(&w->memory, isle);
     embi_free(&w->memory, isle);
@@ -28446,6 +28477,16 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
  * Checked by: tests/test_joint.c */
 
+/* Does a joint that begins at `start` begin within its limits? Those that a call changed need not hold its start. */
+static embipc_result embi_check_joint_start(embipc_world *w, const embipc_joint_def *d, int b, embipc_real start)
+{
+    if (embi_joint_begins_within(d, start)) return EMBIPC_OK;
+    return embi_blame_body(w, w->s.body + b, embi_refuse_value(
+        &w->error, start, d->kind == EMBIPC_ROD
+            ? "the rod is %g m long, which is not within its limits, %g and %g m"
+            : "the joint begins at %g, which is not within its limits, %g and %g", start, d->limits[0], d->limits[1]));
+}
+
 #ifndef EMBIPC_NO_JOINTS
 
 /* The tet of a body that holds point p, or the one in which its least weight is largest. */
@@ -28644,23 +28685,18 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
     return embi_blame_body(w, embi_body_of(w, d->b), embi_refuse(&w->error, "%s", wrong));
 }
 
-/* Checks that the points of a joint are not so far from its bodies that rounding would decide, and that it begins
- * within its limits, but for the rounding of a rod's length, which a caller may have computed with floats. */
+/* Checks where a new joint begins, and that its points are not so far from its bodies that rounding would decide. */
 static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint_def *d, const int body[2])
 {
     embipc_real length = d->kind == EMBIPC_ROD ? embi_distance(d->point, d->point_b) : 0;
-    if (!embi_joint_begins_within(d, length))
-        return embi_blame_body(w, w->s.body + body[1], embi_refuse_value(
-            &w->error, length, d->kind == EMBIPC_ROD
-                ? "the rod is %g m long, which is not within its limits, %g and %g m"
-                : "the joint begins at %g, which is not within its limits, %g and %g", length,
-            d->limits[0], d->limits[1]));
+    embipc_result r = embi_check_joint_start(w, d, body[1], length);
+    if (r != EMBIPC_OK) return r;
     for (int k = 0; k < 2 && d->kind != EMBIPC_ATTACH; k++) {
         const embi_body *b = body[k] < 0 ? NULL : w->s.body + body[k];
-        embipc_real r[3], away;
+        embipc_real way[3], away;
         if (!b) continue;
-        embi_sub(r, k && d->kind == EMBIPC_ROD ? d->point_b : d->point, w->s.q + 3 * b->node0);
-        away = embi_long_norm(r);
+        embi_sub(way, k && d->kind == EMBIPC_ROD ? d->point_b : d->point, w->s.q + 3 * b->node0);
+        away = embi_long_norm(way);
         if (away <= 1000 * b->diagonal) continue;
         return embi_blame_body(w, b, embi_refuse_value(
             &w->error, away, "a joint's point is %g m away from it; the limit is %g m, 1000 of its sizes", away,
@@ -28827,6 +28863,14 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
     return EMBIPC_OK;
 }
 
+/* The numbers of a joint that a call can change: five that set gaps and limits, then those of efforts. */
+static void embi_joint_numbers(const embipc_joint_def *d, embipc_real to[9])
+{
+    const embipc_real all[9] = {(embipc_real)(d->limited != 0), d->limits[0], d->limits[1], d->twist, d->stiffness,
+                                d->friction, d->motor_stiffness, d->motor_damping, d->motor_limit};
+    memcpy(to, all, sizeof all);
+}
+
 /* Can a joint become this description? *next: what it is then */
 static embipc_result embi_check_joint_change(embipc_world *w, const embi_joint *j, const embipc_joint_def *def,
                                              embipc_joint_def *next)
@@ -28836,14 +28880,14 @@ static embipc_result embi_check_joint_change(embipc_world *w, const embi_joint *
     if (def->cookie != EMBI_JOINT_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_joint_get_def()");
     *next = j->def;
-    memcpy(next->limits, def->limits, sizeof next->limits);
-    next->limited = def->limited;
+    next->limited = def->limited != 0;
+    for (int k = 0; k < 2 && next->limited; k++) next->limits[k] = def->limits[k];
     next->twist = def->twist;
+    next->stiffness = def->stiffness;
     next->friction = def->friction;
     next->motor_stiffness = def->motor_stiffness;
     next->motor_damping = def->motor_damping;
     next->motor_limit = def->motor_limit;
-    next->stiffness = def->stiffness;
     if (def->kind != j->def.kind || !embi_same_body(def->a, j->def.a) || !embi_same_body(def->b, j->def.b))
         r = embi_refuse(&w->error, "a joint keeps its kind and bodies; to change them, make another one");
     else r = embi_check_joint_numbers(next, &w->error);
@@ -28851,26 +28895,25 @@ static embipc_result embi_check_joint_change(embipc_world *w, const embi_joint *
     return r == EMBIPC_OK ? EMBIPC_OK : embi_blame_body(w, w->s.body + j->body[1], r);
 }
 
-/* Checks come before any change. A limit of twist has one more anchor. holds: gaps or limits have another energy */
+/* Checks come before any change. A limit of twist has one more anchor. */
 EMBIPC_API embipc_result embipc_joint_change(embipc_world *w, embipc_joint joint, const embipc_joint_def *def)
 {
-    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation), more, holds;
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation), more;
     embi_joint *j;
     embipc_joint_def next;
+    embipc_real old[9], now[9];
     embipc_result r;
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     j = w->s.driven.joint.list + at;
     if ((r = embi_check_joint_change(w, j, def, &next)) != EMBIPC_OK) return r;
+    embi_joint_numbers(&j->def, old);
+    embi_joint_numbers(&next, now);
+    if (memcmp(old, now, sizeof old) == 0) return EMBIPC_OK;
     more = (next.twist > 0) - (j->def.twist > 0);
     if (more > 0 && !embi_joint_grow(w, j, j->anchor_count + more)) return embi_fail_memory(&w->memory, &w->error);
-    holds = next.limited != j->def.limited || memcmp(next.limits, j->def.limits, sizeof next.limits) != 0 ||
-            next.twist != j->def.twist || next.stiffness != j->def.stiffness;
-    if (!holds && next.friction == j->def.friction && next.motor_stiffness == j->def.motor_stiffness &&
-        next.motor_damping == j->def.motor_damping && next.motor_limit == j->def.motor_limit)
-        return EMBIPC_OK;
     j->anchor_count += more;
     w->s.driven.joint.anchors += more;
-    j->struck |= holds;
+    j->changed |= memcmp(old, now, 5 * sizeof *old) != 0;
     j->def = next;
     j->called = embi_joint_call(j);
     embi_joint_revise(&w->s, j);
@@ -28928,6 +28971,14 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     return EMBIPC_OK;
 }
 
+/* Friction or the speed of the surface is another one. BDF2 must not look back over that. Tiles are joined anew, as
+ * those of unequal friction, or that run apart, are no joined surface. */
+static void embi_body_rubs_anew(embipc_world *w, embi_body *b)
+{
+    if (embi_is_second_order(&w->s)) embi_body_interrupt(w, b);
+    if (b->kind == EMBIPC_FIXED) embi_meetings_forget(w, (int)(b - w->s.body));
+}
+
 /* Friction of the next step takes it. */
 EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embipc_body body,
                                                           const embipc_real velocity[3])
@@ -28944,10 +28995,8 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     if ((r = embi_check_way(w, b, "the surface velocity", speed, "m/s", speed * w->s.h)) != EMBIPC_OK) return r;
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     for (int i = 0; i < 3; i++) changes |= b->rules.surface_velocity[i] != velocity[i];
-    if (embi_is_second_order(&w->s) && changes) embi_body_interrupt(w, b);
     embi_copy(b->rules.surface_velocity, velocity);
-    if (changes && b->kind == EMBIPC_FIXED)   /* tiles that run apart are no joined surface */
-        embi_meetings_forget(w, (int)(b - w->s.body));
+    if (changes) embi_body_rubs_anew(w, b);
     return EMBIPC_OK;
 }
 
@@ -28982,11 +29031,9 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body b
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     static_friction = embi_max(static_friction, friction);
     changes = friction != b->rules.friction || static_friction != b->rules.static_friction;
-    if (embi_is_second_order(&w->s) && changes) embi_body_interrupt(w, b);
     b->rules.friction = friction;
     b->rules.static_friction = static_friction;
-    if (changes && b->kind == EMBIPC_FIXED)   /* tiles of unequal friction are no joined surface */
-        embi_meetings_forget(w, (int)(b - w->s.body));
+    if (changes) embi_body_rubs_anew(w, b);
     return EMBIPC_OK;
 }
 
@@ -29157,15 +29204,6 @@ static embipc_result embi_check_reset(embipc_world *w)
     return r;
 }
 
-/* Limits that a call changed need not hold the position at creation. */
-static embipc_result embi_check_joint_start(embipc_world *w, const embi_joint *j)
-{
-    if (embi_joint_begins_within(&j->def, j->start)) return EMBIPC_OK;
-    return embi_blame_body(w, w->s.body + j->body[1], embi_refuse_value(
-        &w->error, j->start, "a joint begins at %g, which is not within its limits, %g and %g", j->start,
-        j->def.limits[0], j->def.limits[1]));
-}
-
 /* Undoes all swaps, so that a run after a reset needs no new memory. */
 static void embi_places_reset(embipc_world *w)
 {
@@ -29190,8 +29228,10 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
-    for (int i = 0; i < embi_joint_count(s); i++)
-        if ((r = embi_check_joint_start(w, s->driven.joint.list + i)) != EMBIPC_OK) return r;
+    for (int i = 0; i < embi_joint_count(s); i++) {
+        const embi_joint *j = s->driven.joint.list + i;
+        if ((r = embi_check_joint_start(w, &j->def, j->body[1], j->start)) != EMBIPC_OK) return r;
+    }
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
     embi_forces_clear(w);
     w->sleep.reported.valid = 0;
@@ -29218,7 +29258,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_copy(j->target, j->def.target);
         j->called = embi_joint_call(j);
         j->energy = j->moved = j->bent = 0;
-        j->struck = 0;
+        j->changed = 0;
         memset(&j->reached, 0, sizeof j->reached);
         j->reached.position = j->start;
     }
@@ -30241,7 +30281,7 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     (void)embipc_body_get_state(w, old->handle, &was);
     (void)embipc_body_get_state(w, b->handle, &now);
-    for (int i = 0; i < 3; i++) way[i] = was.centre[i] + gone * way[i] - now.centre[i];   /* giving way turns nothing */
+    for (int i = 0; i < 3; i++) way[i] = was.centre[i] + gone * way[i] - now.centre[i];   /* giving way gives no spin */
     embi_cross(spin, way, was.momentum);
     embi_add(spin, spin, was.angular_momentum);
     embi_copy(b->rules.surface_velocity, old->rules.surface_velocity);
@@ -31408,7 +31448,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_INTS(embi_joint, handle, 2), EMBI_INTS(embi_joint, def.a, 4), EMBI_REALS(embi_joint, def.point, 9),
         EMBI_INTS(embi_joint, def.limited, 1), EMBI_REALS(embi_joint, def.limits, 11),
         EMBI_INTS(embi_joint, def.contact, 1), EMBI_REALS(embi_joint, def.distance, 1),
-        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 19), EMBI_INTS(embi_joint, struck, 1)};
+        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 19), EMBI_INTS(embi_joint, changed, 1)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
     int half, count = s->from ? 0 : j->anchor_count - (j->def.twist > 0);

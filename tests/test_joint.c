@@ -1448,7 +1448,7 @@ static void test_cut_at_limit(void)
             all = s.stats.kinetic + s.stats.elastic + s.stats.joint;
             if (n) gain = fmax(gain, (all - last) / all);
             last = all;
-            stood += s.w->s.driven.joint.list[0].stands;
+            stood += s.w->s.driven.joint.list[0].ends_at_start;
         }
         linked_end(&s);
     }

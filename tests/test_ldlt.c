@@ -802,7 +802,7 @@ static void test_kernels_agree(void)
             }
         ENSURE(embi_ldlt_factor(&F) == 0);
         for (int back = 0; back < 2; back++) {
-            embi_solving t[2] = {{&F, x[0], y[0], 0, back, 0, 0}, {&F, x[1], y[1], 0, back, 0, 0}};
+            embi_solving t[2] = {{&F, x[0], back, 0, 0, 0, y[0]}, {&F, x[1], back, 0, 0, 0, y[1]}};
             for (int i = 0; i < 3 * n; i++) x[0][i] = x[1][i] = y[0][i] = y[1][i] = test_uniform(-1, 1);
             embi_ldlt_sweep_kernel(&F, -1, back, x[0], NULL, y[0]);
             embi_ldlt_sweep_avx(&F, -1, back, x[1], NULL, y[1]);
@@ -810,8 +810,13 @@ static void test_kernels_agree(void)
             t[0].end = t[1].end = 3 * ((n + 1) / 2);
             embi_ldlt_inside_kernel(t);
             embi_ldlt_inside_avx(t + 1);
-            embi_ldlt_behind_kernel(t, back ? 0 : t->end, back ? t->end / 3 : 3 * n);
-            embi_ldlt_behind_avx(t + 1, back ? 0 : t->end, back ? t->end / 3 : 3 * n);
+            if (back) {
+                embi_ldlt_behind_backward_kernel(t, 0, t->end);
+                embi_ldlt_behind_backward_avx(t + 1, 0, t->end);
+            } else {
+                embi_ldlt_behind_forward_kernel(t, t->end, 3 * n);
+                embi_ldlt_behind_forward_avx(t + 1, t->end, 3 * n);
+            }
             ENSURE(memcmp(x[0], x[1], sizeof x[0]) == 0 && memcmp(y[0], y[1], sizeof y[0]) == 0);
         }
         embi_ldlt_free(&memory, &F);
