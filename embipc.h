@@ -18394,16 +18394,6 @@ static void embi_drives_finish(embipc_world *w)
  * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
  * energy of a body, rotation.   Checked by: tests/test_joint.c */
 
-/* Is a joint that begins at `start` within its limits? Those of a rod may have the rounding of floats. */
-static int embi_joint_begins_within(const embipc_joint_def *d, embipc_real start)
-{
-    embipc_real rounding = 0;
-    if (!d->limited || (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER && d->kind != EMBIPC_ROD)) return 1;
-    if (d->kind == EMBIPC_ROD)
-        rounding = 8 * (embipc_real)FLT_EPSILON * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
-    return start >= d->limits[0] - rounding && start <= d->limits[1] + rounding;
-}
-
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
 
@@ -28476,6 +28466,17 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
  * Checked by: tests/test_joint.c */
+
+/* Is a joint that begins at `start` within its limits? Those of a rod may have the rounding of floats. Balls begin at
+ * 0, which their limits hold. */
+static int embi_joint_begins_within(const embipc_joint_def *d, embipc_real start)
+{
+    embipc_real rounding = 0;
+    if (!d->limited || (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER && d->kind != EMBIPC_ROD)) return 1;
+    if (d->kind == EMBIPC_ROD)
+        rounding = 8 * (embipc_real)FLT_EPSILON * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
+    return start >= d->limits[0] - rounding && start <= d->limits[1] + rounding;
+}
 
 /* Does a joint that begins at `start` begin within its limits? Those that a call changed need not hold its start. */
 static embipc_result embi_check_joint_start(embipc_world *w, const embipc_joint_def *d, int b, embipc_real start)
