@@ -668,6 +668,105 @@ static void test_motion_and_end(void)
     ENSURE(cuts > 200 && frees > 500);
 }
 
+/* ---- the first contact of many candidates ---- */
+
+/* The smallest time of the candidates in blocks, as a step takes it, and how many of them meet. */
+static double first_of(const embi_state *s, const embi_pair *pair, double bound, int *meet)
+{
+    double alpha[64], least = bound;
+    int index[64], blocks = (pair->count + EMBI_SHARE_CCD - 1) / EMBI_SHARE_CCD;
+    embi_ccd_task task;
+    memset(&task, 0, sizeof task);
+    task.s = s;
+    task.pair = pair;
+    task.stamp = 1;
+    task.bound = bound;
+    task.alpha = alpha;
+    task.index = index;
+    task.rate = 10;
+    ENSURE(blocks > 1 && blocks <= 64);
+    embi_ccd_work(&task, 0, blocks);
+    *meet = 0;
+    for (int k = 0; k < blocks; k++) {
+        *meet += index[k] >= 0;
+        least = fmin(least, alpha[k]);
+    }
+    return least;
+}
+
+/* A crumpled sheet falls and turns on another one. The first time of contact has the same bits in whatever order
+ * candidates are listed, whichever others there are, and however far they are searched. */
+static void test_first_contact_depends_on_no_order(void)
+{
+    enum { N = 6, V = (N + 1) * (N + 1), T = 2 * N * N };
+    static double x[6 * V], to[6 * V];
+    static embi_candidate list[V * T];
+    static embi_closest closest[V * T];
+    static embi_apart apart[V * T];
+    int least_met = 1000;
+    for (int round = 0; round < 40; round++) {
+        double first = -1, turn = test_uniform(-0.6, 0.6);
+        embi_state s;
+        embi_pair pair;
+        memset(&s, 0, sizeof s);
+        memset(&pair, 0, sizeof pair);
+        for (int v = 0; v < 2 * V; v++) {
+            int i = v % V % (N + 1), j = v % V / (N + 1), upper = v >= V;
+            x[3 * v] = i + (upper ? 0.5 * (round % 2) : 0);
+            x[3 * v + 1] = j;
+            x[3 * v + 2] = upper + (round % 4 < 2 ? 0 : 0.1 * test_random());
+            to[3 * v] = x[3 * v] - 100;
+            to[3 * v + 1] = j;
+            to[3 * v + 2] = upper ? x[3 * v + 2] - 1.5 + turn * (i - N / 2) : x[3 * v + 2];
+        }
+        for (int v = 0; v < V; v++)
+            for (int t = 0; t < T; t++) {
+                embi_candidate *c = list + pair.count++;
+                int at = V + t / 2 % N + t / 2 / N * (N + 1);
+                memset(c, 0, sizeof *c);
+                c->v[0] = v;
+                c->v[1] = at + t % 2;
+                c->v[2] = at + (t % 2 ? N + 2 : 1);
+                c->v[3] = at + N + 1;
+                c->dhat = 0.01;
+            }
+        s.x = x;
+        s.path.x = to;
+        s.candidates.list = list;
+        s.candidates.closest = closest;
+        s.candidates.apart = apart;
+        pair.rule.dhat = 0.01;
+        pair.b = 1;
+        for (int k = 0; k < V * T; k++) apart[k].share = 1;
+        for (int n = 0; n < 12; n++) {
+            int meet, kept = 0;
+            double time, bound = n % 3 ? 1 : first * 1.01;
+            for (int k = pair.count - 1; k > 0 && n; k--) {
+                int other = (int)(test_random() * (k + 1)) % (k + 1);
+                embi_candidate was = list[k];
+                list[k] = list[other];
+                list[other] = was;
+            }
+            memset(closest, 0, sizeof closest);
+            time = first_of(&s, &pair, n ? bound : 1, &meet);
+            if (n == 0) first = time;
+            if (n == 0 && meet < least_met) least_met = meet;
+            ENSURE(time == first && time > 0 && time < 1);
+            for (int k = 0; k < pair.count && n == 6; k++) {   /* half of those that do not meet go */
+                embipc_real a[12], p[12], t;
+                for (int i = 0; i < 12; i++) {
+                    a[i] = x[3 * list[k].v[i / 3] + i % 3];
+                    p[i] = to[3 * list[k].v[i / 3] + i % 3] - a[i];
+                }
+                if (k % 2 && !embi_ccd(a, p, 0, NULL, 0.003, 1, &t)) continue;
+                list[kept++] = list[k];
+            }
+            if (n == 6) pair.count = kept;
+        }
+    }
+    ENSURE(least_met > 1);   /* blocks */
+}
+
 /* what is told to be apart all the way by its boxes is, and not only where it stands still */
 static void test_ways_apart(void)
 {
@@ -758,6 +857,7 @@ int main(int argc, char **argv)
     RUN(not_finite);
     RUN(min_separation);
     RUN(motion_and_end);
+    RUN(first_contact_depends_on_no_order);
     RUN(ways_apart);
     RUN(last_bits);
     return test_end("test_ccd");

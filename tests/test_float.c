@@ -510,13 +510,14 @@ static void test_joints(void)
 }
 
 /* What rests, hangs or rolls takes about the solves of doubles, in all and in one step, at 0, 1, 10 and 100 of its sizes from the
- * origin. Kind 0: a box on a floor, its corners above the diagonal of the floor's square. 1: a tower of five. 2: a chain of four on
+ * origin. Rounding decides how bodies land: of towers at sixty places two take half as many solves again as the others. Kind 0: a box on a floor, its corners above the diagonal of the floor's square. 1: a tower of five. 2: a chain of four on
  * hinges, which swings onto the floor. 3: a ball that slides, rolls, and rolls off the edge; at 1000 of its sizes, too, where epsv h
  * is less than rounding. */
 static void test_solves(void)
 {
-    static const int all[4] = {125, 215, 600, 360};    /* in 100 steps; doubles: 115, 168, 424, 327 */
+    static const int all[4] = {120, 200, 520, 345};    /* in 100 steps, mean of the distances; doubles: 115, 168, 424, 327 */
     static const int most[4] = {8, 30, 80, 30};        /* in one; doubles: 4, 14, 48, 10 */
+    int sum[4] = {0, 0, 0, 0};
     for (int n = 0; n < 17; n++) {
         const int kind = n < 16 ? n / 4 : 3, count = kind == 1 ? 5 : kind == 2 ? 4 : 1;
         const float size = 0.1f, far_off = n == 16 ? 100 : n % 4 ? size * (float)(n % 4 == 1 ? 1 : n % 4 == 2 ? 10 : 100) : 0;
@@ -561,9 +562,11 @@ static void test_solves(void)
             worst = t.newton_iterations > worst ? t.newton_iterations : worst;
         }
         printf("  kind %d at %g m: %d solves in 100 steps, at most %d in one\n", kind, (double)far_off, solves, worst);
-        ENSURE(solves < all[kind] && worst < most[kind]);
+        sum[kind] += solves;
+        ENSURE(worst < most[kind]);
         embipc_world_destroy(w);
     }
+    for (int kind = 0; kind < 4; kind++) ENSURE(sum[kind] < all[kind] * (kind == 3 ? 5 : 4));
 }
 
 /* Above an edge between two triangles of a flat floor, at a gap of 0.15 mm, the normal leans by what the point lies beside the edge,

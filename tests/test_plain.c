@@ -212,6 +212,81 @@ static void test_steps_end_there_without(void)
     }
 }
 
+/* Bits do not depend on what serves the search alone: what is listed beyond the pairs that meet, and when it is searched. */
+static void test_searches_leave_no_trace(void)
+{
+    const int lists = EMBIPC_WITHOUT_CACHED_LISTS | EMBIPC_WITHOUT_CERTIFICATES | EMBIPC_WITHOUT_PATCHES |
+                      EMBIPC_WITHOUT_SHARES | EMBIPC_WITHOUT_ROTATION | EMBIPC_WITHOUT_REFIT_ON_DEMAND;
+    const int distances = EMBIPC_WITHOUT_DISTANCE_BOUNDS | EMBIPC_WITHOUT_REMEASURING | EMBIPC_WITHOUT_PATH_BOXES;
+    for (int k = 0; k < KINDS; k += TEST_STRIDE) {
+        scene s = begin(kinds + k, EMBIPC_BACKWARD_EULER, 0);
+        int compared = 0;
+        for (int n = 0; n < kinds[k].steps && test_bad == 0; n++) {
+            double d;
+            if (kinds[k].fill == fill_comb) pull_teeth(&s);
+            d = step_without(&s, n % 2 ? lists : distances);
+            ENSURE(d <= 0);
+            compared += d == 0;
+        }
+        ENSURE(compared > kinds[k].steps / 4);
+        scene_end(&s);
+    }
+}
+
+/* A factor has the contacts it was made with, wherever a later search lists them. One that doubles, opens or is new counts. */
+static void test_factor_knows_its_contacts(void)
+{
+    scene s = begin(kinds + 6, EMBIPC_BACKWARD_EULER, 0);   /* the heap */
+    int looked = 0;
+    run(&s, kinds + 6);
+    for (int n = 0; n < s.w->islands.order_count && test_bad == 0; n++) {
+        embi_state *t = &s.w->s;
+        embi_island *isle = s.w->islands.list[s.w->islands.order[n]];
+        embi_reuse *factor = &isle->factor;
+        if (isle->contacts.pairs < 3) continue;
+        looked++;
+        ENSURE(embi_island_store_stiffness(&s.w->memory, t, isle));
+        ENSURE(factor->contact_count == isle->contacts.pairs && factor->firm > 0);
+        ENSURE(!embi_island_contacts_changed(t, isle));
+        for (int k = 0; k < isle->pair_count; k++) {   /* as if all its pairs were searched again, and listed from behind */
+            const embi_pair *pair = t->pair + isle->pairs[k];
+            embi_candidate *c = t->candidates.list + pair->first;
+            memset(t->candidates.closest + pair->first, 0, (size_t)pair->count * sizeof *t->candidates.closest);
+            for (int i = 0, j = pair->count - 1; i < j; i++, j--) {
+                embi_candidate was = c[i];
+                c[i] = c[j];
+                c[j] = was;
+            }
+            for (int i = 0; i < pair->count; i++) {
+                int *v = c[i].v, a = v[0], b = v[1];
+                t->candidates.apart[pair->first + i].least = -HUGE_VAL;
+                if (!c[i].edge_edge) continue;
+                v[0] = v[2];
+                v[1] = v[3];
+                v[2] = a;
+                v[3] = b;
+            }
+            t->pair[isle->pairs[k]].active_count = -1;
+        }
+        ENSURE(embi_island_contacts_at(&s.w->memory, t, isle, t->x));
+        ENSURE(factor->contact_count == isle->contacts.pairs);
+        ENSURE(!embi_island_contacts_changed(t, isle));
+        for (int k = 0; k < factor->contact_count; k++) {
+            embipc_real was = factor->stiffness[k];
+            int firm = embi_stiffness_changed(0, was, 1);
+            factor->stiffness[k] = 3 * was;
+            ENSURE(!firm || embi_island_contacts_changed(t, isle));
+            factor->stiffness[k] = was / 3;
+            ENSURE(!firm || embi_island_contacts_changed(t, isle));
+            factor->stiffness[k] = was;
+        }
+        factor->contact[factor->contact_count / 2].key ^= 1;   /* one has opened, and another one is new */
+        ENSURE(embi_island_contacts_changed(t, isle));
+    }
+    ENSURE(looked > 0);
+    scene_end(&s);
+}
+
 /* A solid so large that a factor takes longer than EMBI_REUSE_ITERATIONS iterations: it falls on the ground, slides and sticks.
  * Its steps end where those do that factor each matrix. More than one solve in two reuses a factor; without sparing, one in
  * four. */
@@ -259,6 +334,8 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(nothing_is_missed);
     RUN(steps_end_there_without);
+    RUN(searches_leave_no_trace);
+    RUN(factor_knows_its_contacts);
     RUN(large_solids_spare_factors);
     test_unused();
     meshio_test_unused();
