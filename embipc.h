@@ -305,8 +305,8 @@ typedef struct embipc_error {
 EMBIPC_API const char *embipc_result_text(embipc_result r);
 
 /* ---- Callbacks ------------------------------------------------------------------------------
- * Memory: alloc returns size bytes aligned for any type, or NULL. free receives the same size. A world makes one call
- * at a time, but with parallel_for from any of its threads. */
+ * None but embipc_after_step_fn may change the world that calls it. Memory: alloc returns size bytes aligned for any
+ * type, or NULL. free receives the same size. With parallel_for any thread may call it, but one at a time. */
 typedef struct embipc_allocator {
     void *(*alloc)(size_t size, void *ctx);
     void (*free)(void *p, size_t size, void *ctx);
@@ -706,7 +706,7 @@ EMBIPC_API int embipc_body_is_awake(const embipc_world *world, embipc_body body)
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
-    const int *nodes;            /* nodes of a full or cage body (node_count), see embipc_body_select(); NULL: all */
+    const int *nodes;            /* nodes of a full or cage body (node_count), see embipc_body_select(); NULL, 0: all */
     int node_count;
     const embipc_real *keys;     /* rows of 7 (7 * key_count): time, s; displacement from the start, m (3); rotation
                                   * vector about `centre`, rad (3). Linear in between, constant before and after */
@@ -716,7 +716,7 @@ typedef struct embipc_drive_def {
                                   * all 0: not soft. {k, 0, 0} holds a plane x = const, in which the vertices slide */
     embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of target - velocity of vertex) */
     embipc_real force_limit;     /* N, > 0: limit of the sum; each vertex has an equal part of it; 0: no limit */
-    const int *vertices;         /* vertices of a soft drive (vertex_count), in place of nodes; NULL: all */
+    const int *vertices;         /* vertices of a soft drive (vertex_count), in place of nodes; NULL, 0: all */
     int vertex_count;
 } embipc_drive_def;
 
@@ -797,7 +797,7 @@ typedef struct embipc_joint_def {
     embipc_real stiffness;       /* of each held point and limit, or of an attachment's sum, N/m; 0: as above (0) */
     int contact;                 /* nonzero: contact of a and b stays as it is. 0: it is switched off, as by
                                   * embipc_world_set_pair(), also of bodies on a rope (0) */
-    const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
+    const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL, 0: all */
     int vertex_count;
     embipc_real distance;        /* of EMBIPC_ATTACH: only those of them within it of the surface of a, m; 0: all (0) */
 } embipc_joint_def;
@@ -23069,8 +23069,8 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 
 /* Adds the caller's pressure to the forces of the step. Each corner of a triangle gets -p times a third of its area
  * vector, to the nodes by J^T. R of the free flight turns these forces, so they exert no torque where the body arrives.
- * Their work counts as that of their mean with the unturned ones: 0 in a rotation. Alone they would do -2 p V (1 -
- * cos). */
+ * Their work counts as that of their mean with the unturned ones: 0 in a rotation. Turned ones alone would do -2 p V
+ * (1 - cos). */
 static void embi_body_press(embi_state *s, embi_body *b)
 {
     embipc_real R[9], n[3], x[3];
@@ -23216,7 +23216,7 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
 }
 
 /* Slip at which friction of a pair reaches mu lambda, m: epsv h, but at least what rounding moves points of its bodies
- * by (floats: 5e-7 of coordinates). Moves below that count as short: a block that has to slide would stick. */
+ * by (floats: 5e-7 of coordinates). With less, a block that has to slide by moves within rounding would stick. */
 static embipc_real embi_pair_slip(const embi_state *s, const embi_pair *pair)
 {
     embipc_real slip = pair->rule.epsv * s->h;
@@ -31415,7 +31415,8 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         if (d->soft) def.vertices = d->nodes;
         else if (b->kind >= EMBIPC_CAGE) def.nodes = d->nodes;
         else s->failed = d->node_count != b->nn;
-        def.node_count = def.vertex_count = d->node_count;
+        def.node_count = def.nodes ? d->node_count : 0;
+        def.vertex_count = def.vertices ? d->node_count : 0;
         (void)embi_stream_need(s, embi_all_finite(d->pose, 6) && embi_all_finite(d->pose_set, 18) &&
                                   embipc_drive_create(w, &def, &made) == EMBIPC_OK);
     }
