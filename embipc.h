@@ -13,8 +13,8 @@
  *     #include "embipc.h"
  *     int main(void)
  *     {
- *         const double edges[3] = {1, 1, 1};
- *         double x[24];
+ *         const embipc_real edges[3] = {1, 1, 1};
+ *         embipc_real x[24];
  *         int t[36];
  *         embipc_world_def wd = embipc_default_world_def();
  *         embipc_body_def bd = embipc_default_body_def();
@@ -305,8 +305,8 @@ typedef struct embipc_error {
 EMBIPC_API const char *embipc_result_text(embipc_result r);
 
 /* ---- Callbacks ------------------------------------------------------------------------------
- * Memory: alloc returns size bytes aligned for any type, or NULL. free receives the same size. A world makes one call
- * at a time, but with parallel_for from any of its threads. */
+ * None but embipc_after_step_fn may change the world that calls it. Memory: alloc returns size bytes aligned for any
+ * type, or NULL. free receives the same size. With parallel_for any thread may call it, but one at a time. */
 typedef struct embipc_allocator {
     void *(*alloc)(size_t size, void *ctx);
     void (*free)(void *p, size_t size, void *ctx);
@@ -706,7 +706,7 @@ EMBIPC_API int embipc_body_is_awake(const embipc_world *world, embipc_body body)
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
-    const int *nodes;            /* nodes of a full or cage body (node_count), see embipc_body_select(); NULL: all */
+    const int *nodes;            /* nodes of a full or cage body (node_count), see embipc_body_select(); NULL, 0: all */
     int node_count;
     const embipc_real *keys;     /* rows of 7 (7 * key_count): time, s; displacement from the start, m (3); rotation
                                   * vector about `centre`, rad (3). Linear in between, constant before and after */
@@ -716,7 +716,7 @@ typedef struct embipc_drive_def {
                                   * all 0: not soft. {k, 0, 0} holds a plane x = const, in which the vertices slide */
     embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of target - velocity of vertex) */
     embipc_real force_limit;     /* N, > 0: limit of the sum; each vertex has an equal part of it; 0: no limit */
-    const int *vertices;         /* vertices of a soft drive (vertex_count), in place of nodes; NULL: all */
+    const int *vertices;         /* vertices of a soft drive (vertex_count), in place of nodes; NULL, 0: all */
     int vertex_count;
 } embipc_drive_def;
 
@@ -797,7 +797,7 @@ typedef struct embipc_joint_def {
     embipc_real stiffness;       /* of each held point and limit, or of an attachment's sum, N/m; 0: as above (0) */
     int contact;                 /* nonzero: contact of a and b stays as it is. 0: it is switched off, as by
                                   * embipc_world_set_pair(), also of bodies on a rope (0) */
-    const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
+    const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL, 0: all */
     int vertex_count;
     embipc_real distance;        /* of EMBIPC_ATTACH: only those of them within it of the surface of a, m; 0: all (0) */
 } embipc_joint_def;
@@ -14410,7 +14410,7 @@ struct embipc_world {
     embipc_real *applied;        /* forces for the next step (3 per node) */
     embi_sums *sums;             /* per body, of the last step */
     int step, builds;
-    embipc_real time;
+    double time;                 /* s; floats would lose a minute in each hour of steps of 1 ms */
     embipc_real kappa_time_step; /* that derived kappa are for, s */
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
@@ -18180,7 +18180,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
 }
 
 /* Pose at time t, by the keys or the target that was set. */
-static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose[6])
+static void embi_drive_pose(const embi_drive *d, double t, embipc_real pose[6])
 {
     int k = 0;
     memcpy(pose, d->is_set ? d->pose_set : d->pose, 6 * sizeof *pose);
@@ -18192,7 +18192,7 @@ static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose
     }
     for (int i = 0; i < 6; i++) {
         const embipc_real *a = d->keys + 7 * (k - 1), *b = d->keys + 7 * k;
-        pose[i] = a[1 + i] + (t - a[0]) / (b[0] - a[0]) * (b[1 + i] - a[1 + i]);
+        pose[i] = a[1 + i] + (embipc_real)((t - a[0]) / (b[0] - a[0])) * (b[1 + i] - a[1 + i]);
     }
 }
 
@@ -22494,7 +22494,7 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
     embipc_real before = 0, after = 0, size = 0;
     embi_stats_islands(w, t);
     t->step = w->step;
-    t->time = w->time;
+    t->time = (embipc_real)w->time;
     t->candidates = s->candidates.count;
     t->candidate_builds = w->builds;
     for (int k = 0; k < w->islands.order_count; k++) {
@@ -23123,8 +23123,8 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 
 /* Adds the caller's pressure to the forces of the step. Each corner of a triangle gets -p times a third of its area
  * vector, to the nodes by J^T. R of the free flight turns these forces, so they exert no torque where the body arrives.
- * Their work counts as that of their mean with the unturned ones: 0 in a rotation. Alone they would do -2 p V (1 -
- * cos). */
+ * Their work counts as that of their mean with the unturned ones: 0 in a rotation. Turned ones alone would do -2 p V
+ * (1 - cos). */
 static void embi_body_press(embi_state *s, embi_body *b)
 {
     embipc_real R[9], n[3], x[3];
@@ -23270,7 +23270,7 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
 }
 
 /* Slip at which friction of a pair reaches mu lambda, m: epsv h, but at least what rounding moves points of its bodies
- * by (floats: 5e-7 of coordinates). Moves below that count as short: a block that has to slide would stick. */
+ * by (floats: 5e-7 of coordinates). With less, a block that has to slide by moves within rounding would stick. */
 static embipc_real embi_pair_slip(const embi_state *s, const embi_pair *pair)
 {
     embipc_real slip = pair->rule.epsv * s->h;
@@ -26375,11 +26375,11 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     embipc_real box[6], middle[3], origin[3], *near_x = NULL;
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
-        return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
+        return embi_fail(error, EMBIPC_ERR_DEF, "start from embipc_default_cage_def()");
     if (!embi_finite(def->cell_size) || def->cell_size < 0 ||
         (def->cell_size == 0 && def->nodes < 4 && def->nodes != 0))
-        return embi_refuse(error, "a cage of %d nodes or cell size %g: wish for 4 nodes or more, or a cell size "
-                           "above 0", def->nodes, def->cell_size);
+        return embi_refuse(error, "nodes is %d, cell_size %g: a cage needs at least 4 nodes (0: 30), or a finite "
+                           "cell_size above 0", def->nodes, def->cell_size);
     r = embi_surface_check(m, x, vertex_count, tri, tri_count, 1, error);
     if (r != EMBIPC_OK) return r;
     memset(&c, 0, sizeof c);
@@ -27746,7 +27746,8 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 {
     embi_body *b = w->s.body + w->s.body_count;
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
-        return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
+        return embi_refuse(&w->error, "no_contact_count is %d%s", def->no_contact_count,
+                           def->no_contact ? "" : ", but no_contact is NULL");
     for (int i = 0; i < def->no_contact_count; i++)
         if (embi_find_body(w, def->no_contact[i]) < 0)
             return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
@@ -28296,14 +28297,17 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     return EMBIPC_OK;
 }
 
-/* Checks a list of nodes or vertices of a body that has `all` of them: in range, none twice. NULL passes. */
+/* Checks a list of nodes or vertices of a body that has `all` of them: in range, none twice. NULL with 0 passes. */
 static embipc_result embi_check_list(const int *list, int n, int all, embipc_primitive element, embipc_error *e)
 {
     const char *what = element == EMBIPC_NODE ? "node" : "vertex";
-    for (int i = 0; list && i < n; i++) {
+    const char *plural = element == EMBIPC_NODE ? "nodes" : "vertices";
+    if (list && n < 1) return embi_refuse(e, "%s_count is %d; it must be at least 1", what, n);
+    if (!list && n) return embi_refuse(e, "%s_count is %d, but %s is NULL; for all of them set 0", what, n, plural);
+    for (int i = 0; i < n; i++) {
         if (!embi_is_one_of(list[i], all))
-            return embi_fail_at(e, EMBIPC_ERR_INDEX, element, list[i], 0, "it has %d %s, not %s %d", all,
-                                element == EMBIPC_NODE ? "nodes" : "vertices", what, list[i]);
+            return embi_fail_at(e, EMBIPC_ERR_INDEX, element, list[i], 0, "it has %d %s, not %s %d", all, plural, what,
+                                list[i]);
         for (int k = 0; k < i; k++)
             if (list[k] == list[i])
                 return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, element, list[i], 0, "%s %d is listed twice", what,
@@ -28362,10 +28366,8 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
                            : "a drive without a stiffness takes nodes, not vertices");
     if (d->nodes && b->kind < EMBIPC_CAGE)
         return embi_refuse(e, "it can only be driven whole; nodes are for full and cage bodies");
-    if (d->key_count < 0 || (d->key_count && !d->keys) || (d->nodes && d->node_count < 1) ||
-        (d->vertices && d->vertex_count < 1))
-        return embi_refuse(e, "a drive of %d keys and %d %s", d->key_count,
-                           soft ? d->vertex_count : d->node_count, soft ? "vertices" : "nodes");
+    if (d->key_count < 0 || (d->key_count && !d->keys))
+        return embi_refuse(e, "key_count is %d%s", d->key_count, d->keys ? "" : ", but keys is NULL");
     if (!embi_all_finite(d->centre, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "the centre of the drive is not finite");
     if (!(embi_long_norm(d->centre) <= EMBI_SIZES * b->diagonal))
@@ -28387,11 +28389,11 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
 }
 
 /* Checks the driven list: none is a node of another hard drive. NULL: all of the body. */
-static embipc_result embi_check_driven(const embi_state *s, const embi_body *b, int soft, const int *list, int n,
+static embipc_result embi_check_driven(const embi_state *s, const embi_body *b, int soft, const int *list, int count,
                                        embipc_error *e)
 {
-    embipc_result r = embi_check_list(list, n, soft ? b->nv : b->nn, soft ? EMBIPC_VERTEX : EMBIPC_NODE, e);
-    for (int i = 0; i < n && !soft && r == EMBIPC_OK; i++) {
+    embipc_result r = embi_check_list(list, count, soft ? b->nv : b->nn, soft ? EMBIPC_VERTEX : EMBIPC_NODE, e);
+    for (int i = 0; i < (list ? count : b->nn) && !soft && r == EMBIPC_OK; i++) {
         int v = list ? list[i] : i;
         if (s->driven.of[b->node0 + v] >= 0)
             r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NODE, v, 0, "node %d is driven already", v);
@@ -28408,7 +28410,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     embi_body *b;
     const int *list;
     embipc_result r;
-    int at, slot, n, soft;
+    int at, slot, n, soft, count;
     if (drive) drive->index1 = 0, drive->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
@@ -28420,10 +28422,11 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     b = s->body + at;
     soft = !(def->stiffness[0] == 0 && def->stiffness[1] == 0 && def->stiffness[2] == 0);
     list = soft ? def->vertices : def->nodes;
-    n = list ? (soft ? def->vertex_count : def->node_count) : soft ? b->nv : b->nn;
+    count = soft ? def->vertex_count : def->node_count;
+    n = list ? count : soft ? b->nv : b->nn;
     if ((r = embi_check_drive(def, b, soft, &w->error)) != EMBIPC_OK ||
         (r = embi_check_keys(def, b, &w->error)) != EMBIPC_OK ||
-        (r = embi_check_driven(s, b, soft, list, n, &w->error)) != EMBIPC_OK)
+        (r = embi_check_driven(s, b, soft, list, count, &w->error)) != EMBIPC_OK)
         return embi_blame_body(w, b, r);
     if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
         (slot = embi_slot_take(m, &w->named[EMBI_NAMED_DRIVE])) < 0)
@@ -28766,8 +28769,6 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
     embi_body *b = w->s.body + body;
     embipc_result r;
     if (d->kind != EMBIPC_ATTACH) return EMBIPC_OK;
-    if (d->vertices && d->vertex_count < 0)
-        return embi_blame_body(w, b, embi_refuse(&w->error, "vertex_count is %d", d->vertex_count));
     r = embi_check_list(d->vertices, d->vertex_count, b->nv, EMBIPC_VERTEX, &w->error);
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (!EMBI_GROW(&w->memory, w->s.driven.joint.attached, d->vertices ? d->vertex_count : b->nv))
@@ -29340,7 +29341,7 @@ EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
                                         {EMBIPC_NO_PRIMITIVE, EMBIPC_NO_PRIMITIVE}, {0, 0}, {0, 0}, "world is NULL"};
     return w ? &w->error : &nobody;
 }
-EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w ? w->time : 0; }
+EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w ? (embipc_real)w->time : 0; }
 EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w ? w->s.body_count : 0; }
 
 EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
@@ -31468,7 +31469,8 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         if (d->soft) def.vertices = d->nodes;
         else if (b->kind >= EMBIPC_CAGE) def.nodes = d->nodes;
         else s->failed = d->node_count != b->nn;
-        def.node_count = def.vertex_count = d->node_count;
+        def.node_count = def.nodes ? d->node_count : 0;
+        def.vertex_count = def.vertices ? d->node_count : 0;
         (void)embi_stream_need(s, embi_all_finite(d->pose, 6) && embi_all_finite(d->pose_set, 18) &&
                                   embipc_drive_create(w, &def, &made) == EMBIPC_OK);
     }
@@ -31669,7 +31671,7 @@ static void embi_stream_island(embi_stream *s, embipc_world *w, int at)
 /* ---- The world ---- */
 
 static const embi_field embi_world_fields[] = {
-    EMBI_INTS(embipc_world, step, 1), EMBI_REALS(embipc_world, time, 1), EMBI_INTS(embipc_world, stuck, 2),
+    EMBI_INTS(embipc_world, step, 1), EMBI_WORD(embipc_world, time), EMBI_INTS(embipc_world, stuck, 2),
     EMBI_INTS(embipc_world, sleep.alone, 1), EMBI_REALS(embipc_world, report.h, 1),
     EMBI_REALS(embipc_world, s.driven.joint.energy, 2), EMBI_WORD(embipc_world, budget.seconds),
     EMBI_INTS(embipc_world, budget.strict, 1), EMBI_INTS(embipc_world, s.settings.max_iterations, 1)};
@@ -31784,7 +31786,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         t->revision = 2 * (unsigned)t->body_count;
         t->driven.joint.due = 1;
         (void)embi_stream_need(s, t->settings.max_iterations > 0 && w->budget.seconds >= 0 &&
-                                  w->budget.seconds <= DBL_MAX);
+                                  w->budget.seconds <= DBL_MAX && w->time >= 0 && w->time <= DBL_MAX);
         if (!t->timer.clock) w->budget.seconds = 0;
     }
     if (!s->failed) embi_stream_reports(s, w);

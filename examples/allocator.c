@@ -28,8 +28,8 @@ static void budget_free(void *p, size_t size, void *ctx)
     free(p);
 }
 
-static const double edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
-static double cube_x[24];
+static const embipc_real edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
+static embipc_real cube_x[24];
 static int cube_t[36];
 
 int main(void)
@@ -41,7 +41,7 @@ int main(void)
     embipc_body ground, box, other;
     embipc_body_view view;
     embipc_result r;
-    double before[3 * 256];
+    embipc_real before[3 * 256];
     size_t room, size;
     long calls;
     int i, ok;
@@ -65,7 +65,7 @@ int main(void)
     /* a second box, of one tet; less and less memory is missing */
     embipc_body_get_view(world, box, &view);
     if (view.node_count > 256) return 1;
-    size = 3 * sizeof(double) * (size_t)view.node_count;
+    size = 3 * sizeof(embipc_real) * (size_t)view.node_count;
     memcpy(before, view.q, size);
     bd.kind = EMBIPC_AFFINE; bd.position[2] = 0.3;
     room = b.used;

@@ -12,8 +12,8 @@
 #define BODIES 4
 #define STEPS 60
 
-static const double edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
-static double cube_x[24];
+static const embipc_real edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
+static embipc_real cube_x[24];
 static int cube_t[36];
 
 /* Processor time, s. A control loop would take a clock of the hardware. */

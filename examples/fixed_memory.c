@@ -10,7 +10,8 @@
 
 static unsigned char block[2][2 << 20];
 
-static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5, -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
+static const embipc_real cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
+                                     -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
 static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
 
 /* A soft box that falls onto a stiff one on the ground; NULL, and said why, where there is no room. */
@@ -37,7 +38,7 @@ static int run(embipc_world *world, double until)
     return 1;
 }
 
-static double height(const embipc_world *world, embipc_body soft)
+static embipc_real height(const embipc_world *world, embipc_body soft)
 {
     embipc_body_state s;
     embipc_body_get_state(world, soft, &s);
@@ -49,7 +50,7 @@ int main(void)
     static unsigned char saved[1 << 20];
     embipc_world_def wd = embipc_default_world_def();
     embipc_world *world, *larger; embipc_body soft; embipc_error e;
-    embipc_limits needs; size_t bytes, peak; double end;
+    embipc_limits needs; size_t bytes, peak; embipc_real end;
 
     if ((world = scene(&wd, &soft)) == NULL || !run(world, 1)) return 1;               /* the rehearsal */
     embipc_world_needs(world, &needs);

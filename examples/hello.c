@@ -9,8 +9,8 @@
 int main(void)
 {
     /* a unit cube around the origin, its triangles counter-clockwise seen from outside */
-    static const double x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
-                               -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
+    static const embipc_real x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
+                                    -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
     static const int t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
     embipc_world_def wd = embipc_default_world_def();

@@ -52,7 +52,7 @@ static void pool_for(int count, int grain, embipc_range_fn *fn, void *arg, void 
 /* Drops a ring on a fixed one, on p or serial, and returns a hash (FNV-1a) of its bits; 0 on failure. */
 static unsigned simulate(pool *p)
 {
-    static double x[3 * U * V];
+    static embipc_real x[3 * U * V];
     static int t[6 * U * V];
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def bd = embipc_default_body_def();

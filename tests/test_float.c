@@ -440,6 +440,47 @@ static void test_snapshots(void)
     embipc_world_destroy(w);
 }
 
+/* The time is right after 300 s of steps of 1 ms, and goes on so in a world that was loaded. A sum of floats is off by 2 s there. */
+static void test_time(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *w = NULL, *copy = NULL;
+    unsigned char buffer[4000];
+    size_t bytes;
+    wd.time_step = 1e-3f;
+    ENSURE(!embipc_world_create(&wd, &w, NULL));
+    for (int i = 0; i < 300000; i++) embipc_world_step(w, NULL);
+    ENSURE(fabs((double)embipc_world_time(w) - 300) < 1e-4);
+    ENSURE(!embipc_world_save(w, buffer, sizeof buffer, &bytes) && !embipc_world_load(buffer, bytes, &wd, &copy, NULL));
+    ENSURE(!embipc_world_step(w, NULL) && copy && !embipc_world_step(copy, NULL));
+    ENSURE(embipc_world_hash(copy) == embipc_world_hash(w) && embipc_world_time(copy) > 300.0005f);
+    embipc_world_destroy(copy);
+    embipc_world_destroy(w);
+}
+
+/* The first program a reader tries compiles with floats as it is, and ends where docs/library.md says. */
+static double hello_z;
+static void hello_line(const char *format, double time, double z)
+{
+    (void)format;
+    (void)time;
+    hello_z = z;
+}
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"   /* 0.1 as a float */
+#pragma GCC diagnostic ignored "-Wfloat-conversion"
+#define main hello_main
+#define printf hello_line
+#include "../examples/hello.c"
+#undef printf
+#undef main
+#pragma GCC diagnostic pop
+static void test_hello(void)
+{
+    ENSURE(hello_main() == 0);
+    ENSURE_CLOSE(hello_z, 0.047992, 1e-6);
+}
+
 /* On a ground of 40 m, 57 of its sizes from the origin, a soft ball that slides ends by rolling at 5/7 of its speed: no step of
  * it is cut short by the rounding of the ground. */
 static void test_large_ground(void)
@@ -599,6 +640,8 @@ int main(int argc, char **argv)
     RUN(violent_worlds);
     RUN(step_after_failure);
     RUN(snapshots);
+    RUN(time);
+    RUN(hello);
     RUN(joints);
     exact_unused();
     return test_end("test_float");

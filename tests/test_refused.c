@@ -46,9 +46,9 @@ static void test_descriptions(void)
     refused(&s, &d, EMBIPC_ERR_ARGUMENT, "takes no fibre");
     d = good;
     d.no_contact_count = -1;
-    refused(&s, &d, EMBIPC_ERR_ARGUMENT, "no_contact names -1 bodies");
+    refused(&s, &d, EMBIPC_ERR_ARGUMENT, "no_contact_count is -1");
     d.no_contact_count = 2;
-    refused(&s, &d, EMBIPC_ERR_ARGUMENT, "no_contact names 2 bodies");
+    refused(&s, &d, EMBIPC_ERR_ARGUMENT, "no_contact_count is 2, but no_contact is NULL");
     none[0] = s.body[0];
     none[1].index1 = 77;
     none[1].generation = 3;
@@ -97,6 +97,43 @@ static test_mesh refused_ball(embipc_body_def *d, embipc_cage *cage)
 }
 
 /* The cells of a cage that are not what its tets are in, and that are no boxes. */
+/* A list that is NULL beside a count is a pointer that was forgotten: it would hold the whole body. */
+static void test_lists(void)
+{
+    static const int some[2] = {0, 1};
+    scene s = refused_scene();
+    int box = scene_box(&s, scene_def("box", EMBIPC_CAGE, 0, 0, 2), 0.1, 0.1, 0.1, 1);
+    embipc_drive_def hard = embipc_default_drive_def(), soft = hard;
+    embipc_joint_def joint = embipc_default_joint_def();
+    embipc_drive drive;
+    embipc_joint held;
+    hard.body = soft.body = joint.b = s.body[box];
+    hard.node_count = 3;
+    ENSURE(embipc_drive_create(s.w, &hard, &drive) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(strstr(embipc_world_error(s.w)->text, "node_count is 3, but nodes is NULL"));
+    hard.nodes = some;
+    hard.node_count = 0;
+    ENSURE(embipc_drive_create(s.w, &hard, &drive) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(strstr(embipc_world_error(s.w)->text, "node_count is 0; it must be at least 1"));
+    hard.nodes = NULL;
+    hard.key_count = 2;
+    ENSURE(embipc_drive_create(s.w, &hard, &drive) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(strstr(embipc_world_error(s.w)->text, "key_count is 2, but keys is NULL"));
+    soft.stiffness[0] = 10;
+    soft.vertex_count = 2;
+    ENSURE(embipc_drive_create(s.w, &soft, &drive) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(strstr(embipc_world_error(s.w)->text, "vertex_count is 2, but vertices is NULL"));
+    soft.vertices = some;
+    ENSURE(!embipc_drive_create(s.w, &soft, &drive));
+    joint.kind = EMBIPC_ATTACH;
+    joint.vertex_count = 2;
+    ENSURE(embipc_joint_create(s.w, &joint, &held) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(strstr(embipc_world_error(s.w)->text, "vertex_count is 2, but vertices is NULL"));
+    joint.vertices = some;
+    ENSURE(!embipc_joint_create(s.w, &joint, &held));
+    scene_end(&s);
+}
+
 static void test_cells(void)
 {
     scene s = refused_scene();
@@ -280,6 +317,7 @@ int main(int argc, char **argv)
     test_unused();
     meshio_test_unused();
     RUN(descriptions);
+    RUN(lists);
     RUN(cells);
     RUN(too_many_in_a_grid);
     RUN(indices);

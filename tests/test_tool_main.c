@@ -47,6 +47,10 @@ static void test_scene_help(void)
     ENSURE(command("@ scene-help young") == 0 && command_says("in Pa; default: 1e5"));
     ENSURE(command("@ scene-help yung") == 2 && command_says("such as \"young\""));
     ENSURE(command("@ scene-help a b") == 2);
+    ENSURE(command("@ scene-help colour") == 2 && command_says("embipc scene-help lists them"));
+    ENSURE(command("@ run -h") == 0 && command_says("usage: embipc run"));
+    ENSURE(command("@ embed examples/scenes/stone.obj --nodes 3") == 2 && command_says("expected 4 or more"));
+    ENSURE(command("@ embed examples/scenes/stone.obj --nodes 5 --cell-size 1") == 0 && !strstr(command_said, "of 5 nodes"));
 }
 
 /* What is printed may be redirected to a full disk. The exit code is 2 then, as for a file that cannot be written. */

@@ -65,7 +65,7 @@ static void embed_say(FILE *f, const embed_options *o, const tool_mesh *m, const
     if (c->copies)
         fprintf(f, "copies:  %d tets lie on others, for parts that are close in space and far along the body\n",
                 c->copies);
-    if (o->nodes && abs(c->node_count - o->nodes) > o->nodes / 5)
+    if (o->nodes && !(o->cell > 0) && abs(c->node_count - o->nodes) > o->nodes / 5)
         fprintf(f, "note:    of %d nodes there is none: this is the nearest that the lattices tried allow\n",
                 o->nodes);
     if (c->copies && o->out)

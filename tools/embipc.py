@@ -193,6 +193,8 @@ def _check(result, function, arguments):
     for a in arguments:
         if isinstance(a, ctypes.POINTER(_types["embipc_world"])) and a and not function.asks:
             text = _functions["embipc_world_error"](a).contents.text.decode()
+        elif isinstance(a, ctypes.POINTER(_types["embipc_world"])) and not a:
+            text = "the world is closed: it ends with its block `with`, or by close()"
         a = getattr(a, "_obj", a)
         if isinstance(a, _types["embipc_error"]) and a.text:
             text = a.text.decode()

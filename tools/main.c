@@ -308,6 +308,7 @@ static int main_take_embed(embed_options *o, int argc, char **argv, int *i)
         return !main_bad("found the end of the command, expected a value after %s%s", word, "");
     value = argv[++*i];
     if (k < 2 && !main_number(word, value, k == 0, &number)) return 0;
+    if (k == 0 && number < 4) return !main_bad("found %s %s, expected 4 or more", word, value);
     switch (k) {
     case 0: o->nodes = (int)number; break;
     case 1: o->cell = number; break;
@@ -558,7 +559,7 @@ static int main_command(int argc, char **argv)
         return 0;
     }
     for (int i = 2; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0) { main_help(stdout); return 0; }
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) { main_help(stdout); return 0; }
     if (strcmp(argv[1], "run") == 0) return main_run(argc, argv);
     if (strcmp(argv[1], "replay") == 0) return main_replay(argc, argv);
     if (strcmp(argv[1], "defaults") == 0) {

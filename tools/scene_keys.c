@@ -114,7 +114,7 @@ const scene_key scene_keys[] = {
     { SCENE_SOLVER, "linear", "word", "", "\"auto\"",
       "Method for linear systems. auto chooses by size and structure.", "\"linear\": \"sparse\"" },
     { SCENE_SOLVER, "accuracy", "word", "", "\"normal\"",
-      "Where a step ends, as a share of friction_velocity: normal 0.1, coarse 1, fine 0.01.", "\"accuracy\": \"fine\"" },
+      "Where a step ends, as a share of friction_velocity: normal 0.1, coarse 1, fine 0.01. Not beside a tolerance.", "\"accuracy\": \"fine\"" },
     { SCENE_SOLVER, "tolerance", "number > 0", "m/s", "derived: friction_velocity times the share of accuracy",
       "A step ends when Newton's method moves less than this times the time step.", "\"tolerance\": 1e-4" },
     { SCENE_SOLVER, "max_iterations", "whole number >= 1", "", "100",
@@ -203,7 +203,7 @@ const scene_key scene_keys[] = {
     { SCENE_MATERIAL, "fibre_stiffness", "number >= 0", "Pa", "0", "Young's modulus that fibres add along them.",
       "\"fibre\": [1, 0, 0], \"fibre_stiffness\": 1e6" },
     { SCENE_MATERIAL, "determinant_bound", "true or false", "", "true for kind affine, else false",
-      "No tet may invert within a step.", "\"determinant_bound\": true" },
+      "No tet may invert within a step. Model neo_hookean has it always, and takes no such key.", "\"determinant_bound\": true" },
 
     { SCENE_REPEAT, "count", "[nx, ny, nz], whole numbers >= 1", "", "needed",
       "Copies along x, y, z, at most 10000 in all.", "\"count\": [3, 1, 2]" },
@@ -458,7 +458,8 @@ int scene_help(const char *word, FILE *out, FILE *errors)
     }
     if (found) return 0;
     nearest = tool_nearest(word, names, count);
-    fprintf(errors, "embipc: found %s, expected a key, a part or a shape of scene files%s%s%s\n",
+    fprintf(errors, "embipc: found %s, expected a key, a part or a shape of scene files%s%s%s\n"
+            "embipc scene-help lists them\n",
             tool_quote(quoted, word, strlen(word)), nearest ? " such as \"" : "", nearest ? nearest : "",
             nearest ? "\"" : "");
     return 2;
