@@ -194,6 +194,7 @@ void import_begin(import_model *m, const xml_node *n, import_link *l, double ref
     } else
         for (int i = 0; i < 3; i++) motion.p[i] = begin * l->axis[i] / tool_length(l->axis);
     import_multiply(&l->at, &motion, &l->at);
+    import_multiply(&l->moved, &motion, &l->moved);
     if (l->joint == EMBIPC_SLIDER)
         for (int i = 0; i < 3; i++) l->point[i] += motion.p[i];
     for (int i = 0; i < 2; i++) l->limits[i] -= begin;
@@ -225,6 +226,8 @@ import_link *import_add_link(import_model *m, const xml_node *n, const char *nam
     l->joint = IMPORT_FIXED;
     l->axis[2] = 1;
     import_identity(&l->at);
+    import_identity(&l->moved);
+    if (parent >= 0) l->moved = m->link[parent].moved;
     return l;
 }
 
@@ -614,7 +617,10 @@ static void import_put_limits(tool_text *t, const import_link *l)
 {
     double unit = l->joint == EMBIPC_SLIDER ? 1 : IMPORT_DEGREE;
     if (!l->limited) return;
-    if (l->joint == EMBIPC_BALL) tool_put(t, ", \"limits\": %.15g", l->limits[1] * unit);
+    if (l->joint == EMBIPC_BALL) {   /* the file limits the angle of the rotation, whatever its axis */
+        tool_put(t, ", \"limits\": %.15g", l->limits[1] * unit);
+        if (l->limits[1] * unit < 180) tool_put(t, ", \"twist\": %.15g", l->limits[1] * unit);
+    }
     else tool_put(t, ", \"limits\": [%.15g, %.15g]", l->limits[0] * unit, l->limits[1] * unit);
 }
 
@@ -654,6 +660,30 @@ static int import_put_joint(import_model *m, tool_text *t, int link, int *count)
     return 1;
 }
 
+/* A loop is closed where the file has its links, with all joints at 0. Is it closed where the joints begin, too? Point
+ * and axes of the connection may be apart by a thousandth of their way, as the numbers of a pose are rounded. */
+static int import_is_closed(const import_model *m, const import_loop *k)
+{
+    const import_frame *a = &m->link[k->a].moved, *b = &m->link[k->b].moved;
+    double back[3], rest[3], apart = 0, way = 0;
+    tool_sub(back, k->point, a->p);
+    for (int i = 0; i < 3; i++) rest[i] = a->R[i] * back[0] + a->R[3 + i] * back[1] + a->R[6 + i] * back[2];
+    for (int axis = 0; axis < (k->kind == EMBIPC_WELD ? 4 : 1); axis++) {
+        double p[3], on_a[3], on_b[3], d[3];
+        memcpy(p, rest, sizeof p);
+        if (axis) p[axis - 1] += 1;
+        import_transform(on_a, a, p);
+        import_transform(on_b, b, p);
+        tool_sub(d, on_a, on_b);
+        apart = fmax(apart, tool_length(d));
+        tool_sub(d, on_a, p);
+        way = fmax(way, tool_length(d));
+        tool_sub(d, on_b, p);
+        way = fmax(way, tool_length(d));
+    }
+    return apart <= 1e-3 * way;
+}
+
 /* Joints of the tree, welds of shapes that are fixed to each other, loops. */
 static int import_put_joints(import_model *m, tool_text *t)
 {
@@ -685,6 +715,11 @@ static int import_put_joints(import_model *m, tool_text *t)
         if (import_is_fixed(m, k->b)) {
             b = a;
             a = -1;
+        }
+        if (!import_is_closed(m, k)) {
+            m->failed = 1;
+            return tool_fail(m->e, "%s:%d: found this connection open where the joints begin, expected a --pose that "
+                             "closes it", m->o->file, k->line);
         }
         if (b < 0) {
             m->failed = 1;
