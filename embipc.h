@@ -18922,8 +18922,8 @@ static int embi_joint_must_yield(const embi_state *s, const embi_joint *j, const
 static void embi_joint_energies(const embi_state *s, const embi_joint *j, const embi_rod_energies *E,
                                 embi_rod_list *of)
 {
-    embipc_real passed = embi_joint_is_new(s, j) && !j->changed ? 0 : embi_max(E->held - j->energy, 0), lent;
-    lent = embi_joint_allowance(s, j, E->held);
+    embipc_real passed = embi_joint_is_new(s, j) && !j->changed ? 0 : embi_max(E->held - j->energy, 0);
+    embipc_real lent = embi_joint_allowance(s, j, E->held);
     passed = embi_max(passed - lent, 0);
     of->lent |= lent > 0;
     of->before += E->efforts;
