@@ -21562,8 +21562,8 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * without corrections, motions about the centres are slowed down, then all motions. That happens in an implicit
  * step where potentials are not convex, for example with lagged rotations, or when a ball rolls from facet to
  * facet. Energy that the bound takes from rotations is given back later, from losses that are neither friction
- * nor those of every implicit step. Where a call lends energy to a joint, what the bound takes is part of the loan: it is
- * no debt, and the loan pays none.
+ * nor those of every implicit step. Where a call lends energy to a joint, what the bound takes is part of the loan: it
+ * is no debt, and the loan pays none.
  * Bodies that joints link, and nothing holds, are a group. Beside dL of its bodies it gets, as one rotation about its
  * centre c, what their motion loses: the sum of m (v - v_c)^n x (x - c - (x - c)^n), x the centre of a body. Without
  * it two welded boxes lose 37 % of their angular momentum in a second at 10 rad/s and h = 10 ms.

@@ -827,6 +827,27 @@ static void test_loops(void)
     scene_free(&s);
 }
 
+/* Sensors without shapes, one on the other, give their masses to the arm that they are fixed to. What stands on a link without
+ * a mass, or is fixed to the world, gives nothing. */
+static void test_masses_without_shapes(void)
+{
+#define MASS(VALUE, X) "<inertial><origin xyz='" X " 0 0'/><mass value='" VALUE "'/><inertia ixx='.01' iyy='.01' izz='.01' ixy='0' ixz='0' iyz='0'/></inertial>"
+#define FIX(NAME, A, B, X) "<joint name='" NAME "' type='fixed'><parent link='" A "'/><child link='" B "'/><origin xyz='" X " 0 0'/></joint>"
+    scene s;
+    ENSURE(begin(&s, "<robot name='r'><link name='base'>" BOX "</link><link name='stand'>" MASS("7", "0") "</link>"
+                     "<link name='arm'>" MASS("2", "1") BOX "<collision><origin xyz='3 0 0'/><geometry><box size='1 1 1'/></geometry></collision></link>"
+                     "<link name='flange'>" MASS("1.5", "0") "</link><link name='sensor'>" MASS("0.5", "0") "</link>"
+                     FIX("f0", "base", "stand", "0") FIX("f1", "arm", "flange", "2") FIX("f2", "flange", "sensor", "0")
+                     "<joint name='j' type='continuous'><parent link='base'/><child link='arm'/></joint></robot>"));
+    ENSURE(s.body_count == 3 && !strstr(noted.data, "left out"));
+    if (s.body_count == 3) {   /* centre of 2 kg at x = 1 and 2 kg at x = 2, on shapes at 0 and 3 of 1 m^3 */
+        double a = s.body[1].def.material.density, b = s.body[2].def.material.density;
+        ENSURE_CLOSE(a + b, 4, 1e-9);
+        ENSURE_CLOSE(3 * b / (a + b), 1.5, 1e-3);
+    }
+    scene_free(&s);
+}
+
 /* A parallelogram is closed where the file has it. A pose turns all its bars, or is refused; so is a limit that opens it. */
 static void test_loops_in_a_pose(void)
 {
@@ -954,6 +975,7 @@ int main(int argc, char **argv)
     RUN(urdf_refusals);
     RUN(mjcf_refusals);
     RUN(loops);
+    RUN(masses_without_shapes);
     RUN(loops_in_a_pose);
     RUN(limits_of_kinds);
     RUN(large);

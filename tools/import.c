@@ -499,7 +499,7 @@ static int import_link_density(import_model *m, int link)
         volume += g->volume;
         count++;
     }
-    if (l->has_mass && !count)
+    if (l->mass > 0 && !count)
         import_note(m, NULL, "link \"%s\" (line %d): it has a mass of %.3g kg but no shape, so the mass is left out",
                     l->name, l->line, l->mass);
     if (!count) return 1;
@@ -523,8 +523,44 @@ static int import_link_density(import_model *m, int link)
     return 1;
 }
 
+/* Does a link have a shape that stays? */
+static int import_has_shape(const import_model *m, int link)
+{
+    for (int i = 0; i < m->geom_count; i++)
+        if (m->geom[i].link == link && !m->geom[i].seen_only) return 1;
+    return 0;
+}
+
+/* The inertia I about p becomes that about c, of the mass m: I + m (d.d - d d^T), d = p - c. Adds it to sum. */
+static void import_add_inertia(double sum[9], const double I[9], double mass, const double p[3], const double c[3])
+{
+    double d[3];
+    tool_sub(d, p, c);
+    for (int k = 0; k < 9; k++) sum[k] += I[k] + mass * ((k % 4 == 0 ? tool_dot(d, d) : 0) - d[k / 3] * d[k % 3]);
+}
+
+/* A link without shapes that is fixed to one that moves, such as a sensor, gives that one its mass: they move as one.
+ * Links come after their parents, so a mass goes down a chain until a shape takes it. */
+static void import_hand_down_masses(import_model *m)
+{
+    for (int i = m->link_count - 1; i > 0; i--) {
+        import_link *l = &m->link[i], *to = &m->link[l->parent];
+        double sum[9] = { 0 }, centre[3], mass = l->mass + to->mass;
+        if (l->joint != IMPORT_FIXED || import_is_fixed(m, i)) continue;
+        if (!(l->mass > 0) || !to->has_mass || import_has_shape(m, i)) continue;
+        for (int k = 0; k < 3; k++) centre[k] = (l->mass * l->centre[k] + to->mass * to->centre[k]) / mass;
+        import_add_inertia(sum, l->inertia, l->mass, l->centre, centre);
+        import_add_inertia(sum, to->inertia, to->mass, to->centre, centre);
+        to->mass = mass;
+        memcpy(to->centre, centre, sizeof centre);
+        memcpy(to->inertia, sum, sizeof sum);
+        l->mass = 0;
+    }
+}
+
 static int import_densities(import_model *m)
 {
+    import_hand_down_masses(m);
     for (int i = 0; i < m->geom_count; i++) {
         const import_geom *g = &m->geom[i];
         if (g->seen_only && (m->link[g->link].has_mass || import_is_fixed(m, g->link))) continue;

@@ -75,7 +75,8 @@ typedef struct import_link {
     int leads;                      /* of a group: it or one below it has a shape */
 } import_link;
 
-/* A joint that closes a loop, or holds two links that the tree does not. point: in the world, at the start, as a has it */
+/* A joint that closes a loop, or holds two links that the tree does not. point: in the world, at the start, as a has
+ * it */
 typedef struct import_loop { int kind, a, b, line; double point[3]; } import_loop;
 /* Two links that never touch. */
 typedef struct import_exclude { int a, b; } import_exclude;
