@@ -13947,6 +13947,7 @@ typedef struct embi_rod_list {
     int count;
     embipc_real before;          /* energy at q^n that the energy bound counts, J */
     embipc_real passed;          /* energy of limits at q^n beyond what the last step left, J: not in `before` */
+    int lent;                    /* `before` has energy that a call lends: see embi_joint_allowance() */
 } embi_rod_list;
 
 /* Vertices of the elements, each once; stamp: the evaluation that the list is of. */
@@ -18932,7 +18933,9 @@ static void embi_joint_energies(const embi_state *s, const embi_joint *j, const 
                                 embi_rod_list *of)
 {
     embipc_real passed = embi_joint_is_new(s, j) && !j->changed ? 0 : embi_max(E->held - j->energy, 0);
-    passed = embi_max(passed - embi_joint_allowance(s, j, E->held), 0);
+    embipc_real lent = embi_joint_allowance(s, j, E->held);
+    passed = embi_max(passed - lent, 0);
+    of->lent |= lent > 0;
     of->before += E->efforts;
     of->before += E->held - passed;
     of->passed += passed;
@@ -18952,6 +18955,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
     embipc_real kinetic = 0;
     isle->rods.count = 0;
     isle->rods.before = isle->rods.passed = 0;
+    isle->rods.lent = 0;
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         if (embi_is_dynamic(s->body + isle->bodies[k])) kinetic += s->body[isle->bodies[k]].past.kinetic;
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
@@ -21612,7 +21616,8 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * without corrections, motions about the centres are slowed down, then all motions. That happens in an implicit
  * step where potentials are not convex, for example with lagged rotations, or when a ball rolls from facet to
  * facet. Energy that the bound takes from rotations is given back later, from losses that are neither friction
- * nor those of every implicit step.
+ * nor those of every implicit step. Where a call lends energy to a joint, what the bound takes is part of the loan: it
+ * is no debt, and the loan pays none.
  * Bodies that joints link, and nothing holds, are a group. Beside dL of its bodies it gets, as one rotation about its
  * centre c, what their motion loses: the sum of m (v - v_c)^n x (x - c - (x - c)^n), x the centre of a body. Without
  * it two welded boxes lose 37 % of their angular momentum in a second at 10 rad/s and h = 10 ms.
@@ -21972,7 +21977,7 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embip
             s->v[i] = keep_mean * mean[i % 3] + keep * (s->v[i] - mean[i % 3]);
         embi_scale(b->end.spin, keep, b->end.spin);
         embi_scale(b->end.momentum, keep, b->end.momentum);
-        b->end.owed = b->past.owed + less;
+        b->end.owed = b->past.owed + (isle->rods.lent ? 0 : less);
         b->end.kinetic = b->end.kinetic - less - (1 - keep_mean * keep_mean) * b->mass.total * embi_dot(mean, mean) / 2;
     }
     return embi_max(excess - all, 0);
@@ -22098,7 +22103,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     }
     /* there is room: energy that earlier steps took, as far as this one has lost more than is normal */
     left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
-    if (owed > 0 && left > 0) embi_island_speed_up(s, isle, left, owed);
+    if (owed > 0 && left > 0 && !isle->rods.lent) embi_island_speed_up(s, isle, left, owed);
     return EMBI_ENDS_WELL;
 }
 

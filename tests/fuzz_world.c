@@ -1,6 +1,7 @@
 /* Random worlds inside a closed room, with everything that can go wrong: any kind and shape, sizes from a
  * millimetre to a kilometre, far origins, thickness, friction, damping, extreme stiffness, drives that push bodies
- * into each other and into the walls, bullets, forces, limits, memory that runs out, bodies that come and go, resets.
+ * into each other and into the walls, joints of all kinds that change, bullets, forces, limits, memory that runs out,
+ * bodies that come and go, resets.
  * After every step: no crossing (exact arithmetic), nothing outside the room, all finite, no NaN in the statistics,
  * a failed call leaves every bit as it was.
  * Usage: fuzz_world [seconds of processor time | -SEED]      -SEED runs one world and tells each step. Not part of `make test`: `make fuzz`. */
@@ -25,6 +26,7 @@ static void faulty_free(void *p, size_t size, void *ctx)
 
 static int talk;
 static double size, origin[3];   /* of the present world */
+static embipc_joint joints[8];
 
 static int pick(int n) { return (int)(test_random() * n) % n; }
 static int chance(double p) { return test_random() < p; }
@@ -214,13 +216,61 @@ static void ask(scene *s)
     ENSURE(bits == scene_bits(s->w));
 }
 
+/* Numbers of a joint that a call may change. */
+static void random_joint_numbers(embipc_joint_def *d, double at)
+{
+    d->limited = d->kind != EMBIPC_WELD && d->kind != EMBIPC_ATTACH && chance(0.5);
+    d->limits[0] = d->kind == EMBIPC_ROD ? at * test_random() : at - scale10(-3, 1) * (d->kind == EMBIPC_SLIDER ? size : 1);
+    d->limits[1] = d->limits[0] + scale10(-3, 1) * (d->kind == EMBIPC_HINGE || d->kind == EMBIPC_BALL ? 1 : size);
+    d->twist = d->limited && d->kind == EMBIPC_BALL && chance(0.5) ? test_uniform(0.01, 3) : 0;
+    d->stiffness = chance(0.2) ? scale10(0, 9) : 0;
+    if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER) return;
+    d->friction = chance(0.3) ? scale10(-3, 4) : 0;
+    d->motor_stiffness = chance(0.4) ? scale10(-3, 7) : 0;
+    d->motor_damping = chance(0.4) ? scale10(-3, 5) : 0;
+    d->motor_limit = chance(0.4) ? scale10(-3, 5) : 0;
+}
+
+/* A new joint, or a change of one, or its end. What fails changes nothing. All bodies may still touch, so that all pairs
+ * are checked. */
+static void random_joint(scene *s)
+{
+    embipc_joint_def d = embipc_default_joint_def();
+    embipc_joint *j = &joints[pick(8)];
+    embipc_joint_state now;
+    embipc_body_state b;
+    unsigned long long bits = scene_bits(s->w);
+    embipc_result r;
+    if (embipc_joint_get_state(s->w, *j, &now) == EMBIPC_OK) {
+        ENSURE(isfinite(now.position + now.velocity + now.twist + now.effort + now.force[0] + now.torque[0] + now.gap));
+        if (embipc_joint_get_def(s->w, *j, &d) == EMBIPC_OK) random_joint_numbers(&d, now.position);
+        r = chance(0.2) ? embipc_joint_destroy(s->w, *j) : chance(0.6) ? embipc_joint_change(s->w, *j, &d)
+          : embipc_joint_set_motor(s->w, *j, test_uniform(-3, 3), test_uniform(-9, 9), scale10(-3, 5));
+    } else {
+        d.kind = (embipc_joint_kind)pick(EMBIPC_JOINT_KINDS);
+        d.b = s->body[s->n > 1 ? 1 + pick(s->n - 1) : 0];   /* 0 is the room */
+        if (chance(0.7)) d.a = s->body[pick(s->n)];
+        (void)embipc_body_get_state(s->w, d.b, &b);
+        for (int i = 0; i < 3; i++) {
+            d.point[i] = b.centre[i] + size * test_uniform(-0.5, 0.5);
+            d.point_b[i] = b.centre[i] + size * test_uniform(-0.2, 0.2);
+            d.axis[i] = test_uniform(-1, 1);
+        }
+        random_joint_numbers(&d, d.kind == EMBIPC_ROD ? embi_distance(d.point, d.point_b) : 0);
+        d.contact = 1;
+        r = embipc_joint_create(s->w, &d, j);
+    }
+    if (talk) printf("  joint of kind %d: %s\n", (int)d.kind, r == EMBIPC_OK ? "ok" : embipc_world_error(s->w)->text);
+    if (r != EMBIPC_OK) ENSURE(bits == scene_bits(s->w) && strlen(embipc_world_error(s->w)->text) > 5);
+}
+
 static void disturb(scene *s, faulty *f)
 {
     static const double none[3] = {0, 0, 0};
     double force[3];
     embipc_body b = s->n > 1 ? s->body[1 + pick(s->n - 1)] : s->body[0];
     for (int i = 0; i < 3; i++) force[i] = test_uniform(-1, 1) * scale10(-3, 9);
-    switch (pick(16)) {
+    switch (pick(18)) {
     case 0: (void)embipc_body_apply_force(s->w, b, chance(0.5) ? -1 : 0, force); break;
     case 1: (void)embipc_world_set_limits(s->w, 1 + pick(6), NULL); break;
     case 2: (void)embipc_world_set_limits(s->w, 60, NULL); break;
@@ -241,6 +291,8 @@ static void disturb(scene *s, faulty *f)
     case 12: (void)embipc_body_apply_impulse(s->w, b, force, chance(0.5) ? force : NULL, chance(0.5) ? origin : NULL); break;
     case 13: (void)embipc_body_apply_pressure(s->w, b, force[0]); break;
     case 14: ask(s); break;
+    case 15:
+    case 16: random_joint(s); break;
     default:
         if (chance(0.2)) (void)embipc_world_reset(s->w);
     }
@@ -255,6 +307,7 @@ static void one_world(unsigned long long seed)
     scene s;
     int bad = test_bad;
     test_seed = seed;
+    memset(joints, 0, sizeof joints);
     for (int k = 0; k < 5; k++) (void)test_random();
     size = chance(0.5) ? 1 : scale10(-3, 3);
     for (int i = 0; i < 3; i++) origin[i] = chance(0.3) ? size * test_uniform(-1, 1) * scale10(0, 7) : 0;
@@ -276,6 +329,7 @@ static void one_world(unsigned long long seed)
     if (chance(0.4)) random_tiles(&s);
     for (int k = chance(0.2) ? 16 : 1 + pick(6); k > 0; k--) random_body(&s);   /* a heap, now and then */
     for (int k = pick(3); k > 0; k--) random_drive(&s);
+    for (int k = chance(0.5) ? 2 + pick(6) : 0; k > 0; k--) random_joint(&s);
     for (int n = 0; n < 20 && test_bad == bad; n++) {
         unsigned long long bits = scene_bits(s.w);
         embipc_result r = embipc_world_step(s.w, &s.stats);

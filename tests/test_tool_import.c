@@ -740,6 +740,7 @@ static void test_mjcf_refusals(void)
     static const struct { const char *text, *part;
     } cases[] = {
         { MJ("<tendon/>"), "<tendon>: found this element of <mujoco>" },
+        { MJ("<default><include file='d.xml'/></default>"), "<include>: found this element" },
         { MJ("<include file='a.xml'/>"), "<include>" },
         { MJ("<compiler coordinate='global'/>"), "<compiler>: coordinate: found \"global\"" },
         { MJ("<compiler angle='grad'/>"), "<compiler>: angle: found \"grad\"" },
@@ -826,6 +827,75 @@ static void test_loops(void)
     scene_free(&s);
 }
 
+/* Sensors without shapes, one on the other, give their masses to the arm that they are fixed to. What stands on a link without
+ * a mass, or is fixed to the world, gives nothing. */
+static void test_masses_without_shapes(void)
+{
+#define MASS(VALUE, X) "<inertial><origin xyz='" X " 0 0'/><mass value='" VALUE "'/><inertia ixx='.01' iyy='.01' izz='.01' ixy='0' ixz='0' iyz='0'/></inertial>"
+#define FIX(NAME, A, B, X) "<joint name='" NAME "' type='fixed'><parent link='" A "'/><child link='" B "'/><origin xyz='" X " 0 0'/></joint>"
+    scene s;
+    ENSURE(begin(&s, "<robot name='r'><link name='base'>" BOX "</link><link name='stand'>" MASS("7", "0") "</link>"
+                     "<link name='arm'>" MASS("2", "1") BOX "<collision><origin xyz='3 0 0'/><geometry><box size='1 1 1'/></geometry></collision></link>"
+                     "<link name='flange'>" MASS("1.5", "0") "</link><link name='sensor'>" MASS("0.5", "0") "</link>"
+                     FIX("f0", "base", "stand", "0") FIX("f1", "arm", "flange", "2") FIX("f2", "flange", "sensor", "0")
+                     "<joint name='j' type='continuous'><parent link='base'/><child link='arm'/></joint></robot>"));
+    ENSURE(s.body_count == 3 && !strstr(noted.data, "left out"));
+    if (s.body_count == 3) {   /* centre of 2 kg at x = 1 and 2 kg at x = 2, on shapes at 0 and 3 of 1 m^3 */
+        double a = s.body[1].def.material.density, b = s.body[2].def.material.density;
+        ENSURE_CLOSE(a + b, 4, 1e-9);
+        ENSURE_CLOSE(3 * b / (a + b), 1.5, 1e-3);
+    }
+    scene_free(&s);
+}
+
+/* A parallelogram is closed where the file has it. A pose turns all its bars, or is refused; so is a limit that opens it. */
+static void test_loops_in_a_pose(void)
+{
+#define BARS(RANGE, KIND) \
+    MJ("<worldbody><body name='crank'><joint name='j1' axis='0 1 0' " RANGE "/><geom size='.01'/><body name='coupler' pos='0 0 .5'>" \
+       "<joint name='j2' axis='0 1 0'/><geom size='.01' pos='.5 0 0'/></body></body><body name='rocker' pos='1 0 0'>" \
+       "<joint name='j3' axis='0 1 0'/><geom size='.01'/></body></worldbody><equality>" KIND "</equality>")
+#define CONNECT "<connect body1='coupler' body2='rocker' anchor='1 0 0'/>"
+    static const struct { const char *text, *pose; int ok; } p[] = {
+        { BARS("", CONNECT), NULL, 1 },
+        { BARS("", CONNECT), "j1=30,j2=-30,j3=30", 1 },
+        { BARS("", CONNECT), "j1=30,j2=-30,j3=30.005", 1 },
+        { BARS("", CONNECT), "j1=30", 0 },
+        { BARS("", CONNECT), "j1=30,j2=-30,j3=31", 0 },
+        { BARS("range='20 40'", CONNECT), NULL, 0 },
+        { BARS("", "<weld body1='crank' body2='rocker'/>"), NULL, 1 },
+        { BARS("", "<weld body1='crank' body2='rocker'/>"), "j1=30,j2=-30,j3=30", 0 },
+        { BARS("", "<weld body1='coupler'/>"), "j1=30,j2=-30", 0 },
+    };
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
+        import_options o = options("m.xml");
+        scene s;
+        tool_error e;
+        int ok;
+        o.pose = p[i].pose;
+        ok = import_as(&s, &o, p[i].text, &e);
+        ENSURE(ok == p[i].ok && (ok || strstr(e.text, "found this connection open")));
+        if (ok && i == 1) ENSURE(near_to(s.joint[3].def.point, 1.25, 0, sqrt(3) / 4));
+        scene_free(&s);
+    }
+}
+
+/* A ball that a file limits turns by so much about any axis: tilt and twist have that limit. A range of 0 0 is none. */
+static void test_limits_of_kinds(void)
+{
+    scene s;
+    ENSURE(begin(&s, MJ("<default><joint range='-30 30'/></default><worldbody><body name='a'><joint type='ball' range='0 40'/><geom "
+                        "size='.1'/></body><body name='b' pos='1 0 0'><joint range='0 0'/><geom size='.1'/></body><body name='c' "
+                        "pos='2 0 0'><joint/><geom size='.1'/></body></worldbody>")));
+    ENSURE(s.joint_count == 3);
+    if (s.joint_count == 3) {
+        ENSURE(s.joint[0].def.limited && !s.joint[1].def.limited && s.joint[2].def.limited);
+        ENSURE_CLOSE(s.joint[0].def.limits[1], 40 / IMPORT_DEGREE, 1e-12);
+        ENSURE_CLOSE(s.joint[0].def.twist, 40 / IMPORT_DEGREE, 1e-12);
+    }
+    scene_free(&s);
+}
+
 /* More links than there may be, deep, and shapes of one name: an error or a scene, soon. */
 static void test_large(void)
 {
@@ -905,6 +975,9 @@ int main(int argc, char **argv)
     RUN(urdf_refusals);
     RUN(mjcf_refusals);
     RUN(loops);
+    RUN(masses_without_shapes);
+    RUN(loops_in_a_pose);
+    RUN(limits_of_kinds);
     RUN(large);
     RUN(mutations);
     tool_text_free(&noted);

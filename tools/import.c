@@ -194,6 +194,7 @@ void import_begin(import_model *m, const xml_node *n, import_link *l, double ref
     } else
         for (int i = 0; i < 3; i++) motion.p[i] = begin * l->axis[i] / tool_length(l->axis);
     import_multiply(&l->at, &motion, &l->at);
+    import_multiply(&l->moved, &motion, &l->moved);
     if (l->joint == EMBIPC_SLIDER)
         for (int i = 0; i < 3; i++) l->point[i] += motion.p[i];
     for (int i = 0; i < 2; i++) l->limits[i] -= begin;
@@ -225,6 +226,8 @@ import_link *import_add_link(import_model *m, const xml_node *n, const char *nam
     l->joint = IMPORT_FIXED;
     l->axis[2] = 1;
     import_identity(&l->at);
+    import_identity(&l->moved);
+    if (parent >= 0) l->moved = m->link[parent].moved;
     return l;
 }
 
@@ -496,7 +499,7 @@ static int import_link_density(import_model *m, int link)
         volume += g->volume;
         count++;
     }
-    if (l->has_mass && !count)
+    if (l->mass > 0 && !count)
         import_note(m, NULL, "link \"%s\" (line %d): it has a mass of %.3g kg but no shape, so the mass is left out",
                     l->name, l->line, l->mass);
     if (!count) return 1;
@@ -520,8 +523,44 @@ static int import_link_density(import_model *m, int link)
     return 1;
 }
 
+/* Does a link have a shape that stays? */
+static int import_has_shape(const import_model *m, int link)
+{
+    for (int i = 0; i < m->geom_count; i++)
+        if (m->geom[i].link == link && !m->geom[i].seen_only) return 1;
+    return 0;
+}
+
+/* The inertia I about p becomes that about c, of the mass m: I + m (d.d - d d^T), d = p - c. Adds it to sum. */
+static void import_add_inertia(double sum[9], const double I[9], double mass, const double p[3], const double c[3])
+{
+    double d[3];
+    tool_sub(d, p, c);
+    for (int k = 0; k < 9; k++) sum[k] += I[k] + mass * ((k % 4 == 0 ? tool_dot(d, d) : 0) - d[k / 3] * d[k % 3]);
+}
+
+/* A link without shapes that is fixed to one that moves, such as a sensor, gives that one its mass: they move as one.
+ * Links come after their parents, so a mass goes down a chain until a shape takes it. */
+static void import_hand_down_masses(import_model *m)
+{
+    for (int i = m->link_count - 1; i > 0; i--) {
+        import_link *l = &m->link[i], *to = &m->link[l->parent];
+        double sum[9] = { 0 }, centre[3], mass = l->mass + to->mass;
+        if (l->joint != IMPORT_FIXED || import_is_fixed(m, i)) continue;
+        if (!(l->mass > 0) || !to->has_mass || import_has_shape(m, i)) continue;
+        for (int k = 0; k < 3; k++) centre[k] = (l->mass * l->centre[k] + to->mass * to->centre[k]) / mass;
+        import_add_inertia(sum, l->inertia, l->mass, l->centre, centre);
+        import_add_inertia(sum, to->inertia, to->mass, to->centre, centre);
+        to->mass = mass;
+        memcpy(to->centre, centre, sizeof centre);
+        memcpy(to->inertia, sum, sizeof sum);
+        l->mass = 0;
+    }
+}
+
 static int import_densities(import_model *m)
 {
+    import_hand_down_masses(m);
     for (int i = 0; i < m->geom_count; i++) {
         const import_geom *g = &m->geom[i];
         if (g->seen_only && (m->link[g->link].has_mass || import_is_fixed(m, g->link))) continue;
@@ -614,7 +653,10 @@ static void import_put_limits(tool_text *t, const import_link *l)
 {
     double unit = l->joint == EMBIPC_SLIDER ? 1 : IMPORT_DEGREE;
     if (!l->limited) return;
-    if (l->joint == EMBIPC_BALL) tool_put(t, ", \"limits\": %.15g", l->limits[1] * unit);
+    if (l->joint == EMBIPC_BALL) {   /* the file limits the angle of the rotation, whatever its axis */
+        tool_put(t, ", \"limits\": %.15g", l->limits[1] * unit);
+        if (l->limits[1] * unit < 180) tool_put(t, ", \"twist\": %.15g", l->limits[1] * unit);
+    }
     else tool_put(t, ", \"limits\": [%.15g, %.15g]", l->limits[0] * unit, l->limits[1] * unit);
 }
 
@@ -654,6 +696,30 @@ static int import_put_joint(import_model *m, tool_text *t, int link, int *count)
     return 1;
 }
 
+/* A loop is closed where the file has its links, with all joints at 0. Is it closed where the joints begin, too? Point
+ * and axes of the connection may be apart by a thousandth of their way, as the numbers of a pose are rounded. */
+static int import_is_closed(const import_model *m, const import_loop *k)
+{
+    const import_frame *a = &m->link[k->a].moved, *b = &m->link[k->b].moved;
+    double back[3], rest[3], apart = 0, way = 0;
+    tool_sub(back, k->point, a->p);
+    for (int i = 0; i < 3; i++) rest[i] = a->R[i] * back[0] + a->R[3 + i] * back[1] + a->R[6 + i] * back[2];
+    for (int axis = 0; axis < (k->kind == EMBIPC_WELD ? 4 : 1); axis++) {
+        double p[3], on_a[3], on_b[3], d[3];
+        memcpy(p, rest, sizeof p);
+        if (axis) p[axis - 1] += 1;
+        import_transform(on_a, a, p);
+        import_transform(on_b, b, p);
+        tool_sub(d, on_a, on_b);
+        apart = fmax(apart, tool_length(d));
+        tool_sub(d, on_a, p);
+        way = fmax(way, tool_length(d));
+        tool_sub(d, on_b, p);
+        way = fmax(way, tool_length(d));
+    }
+    return apart <= 1e-3 * way;
+}
+
 /* Joints of the tree, welds of shapes that are fixed to each other, loops. */
 static int import_put_joints(import_model *m, tool_text *t)
 {
@@ -685,6 +751,11 @@ static int import_put_joints(import_model *m, tool_text *t)
         if (import_is_fixed(m, k->b)) {
             b = a;
             a = -1;
+        }
+        if (!import_is_closed(m, k)) {
+            m->failed = 1;
+            return tool_fail(m->e, "%s:%d: found this connection open where the joints begin, expected a --pose that "
+                             "closes it", m->o->file, k->line);
         }
         if (b < 0) {
             m->failed = 1;

@@ -66,6 +66,7 @@ typedef struct import_link {
     double stiffness, target, effort_limit;   /* of a motor: N m/rad or N/m, rad or m from the start; 0: no limit */
     int has_motor;
     import_frame at;                /* in the world, at the start */
+    import_frame moved;             /* takes the link there from where the file has it, with all joints at 0 */
     int has_mass;
     double mass, centre[3], inertia[9];   /* kg; m, in the world; kg m^2 about the centre, in the world */
     int node;                       /* its element in the file; -1 of the world */
@@ -74,7 +75,8 @@ typedef struct import_link {
     int leads;                      /* of a group: it or one below it has a shape */
 } import_link;
 
-/* A joint that closes a loop, or holds two links that the tree does not. */
+/* A joint that closes a loop, or holds two links that the tree does not. point: in the world, at the start, as a has
+ * it */
 typedef struct import_loop { int kind, a, b, line; double point[3]; } import_loop;
 /* Two links that never touch. */
 typedef struct import_exclude { int a, b; } import_exclude;

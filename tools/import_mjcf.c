@@ -346,7 +346,7 @@ static void mjcf_joint(mjcf *f, const xml_node *n, import_link *l)
     import_transform(l->point, &l->at, at);
     has_range = mjcf_numbers(f, n, "range", 2, 2, range);
     limit = mjcf_word(f, n, "limited", limited, 3, 2);
-    l->limited = limit == 1 || (limit == 2 && f->autolimits && has_range);
+    l->limited = limit == 1 || (limit == 2 && f->autolimits && has_range && range[0] != range[1]);   /* 0 0: none */
     if (l->limited && !has_range) import_fail(f->m, n, "found no range, expected one of a limited joint");
     if (mjcf_numbers(f, n, "ref", 1, 1, &ref)) ref *= unit;
     for (int i = 0; i < 2; i++) l->limits[i] = range[i] * unit - ref;
@@ -592,6 +592,9 @@ static int mjcf_known(mjcf *f)
                                          "contact",  "equality", "actuator", "visual",  "statistic",
                                          "size",     "custom",   "sensor",   "keyframe" };
     import_model *m = f->m;
+    for (int i = 0; i < m->x.count; i++)   /* wherever one stands: defaults of another file count, too */
+        if (strcmp(m->x.node[i].name, "include") == 0)
+            return import_fail(m, &m->x.node[i], "found this element, expected the text of that file in its place");
     for (const xml_node *n = xml_first(&m->x, mjcf_root(f), NULL); n; n = xml_next(&m->x, n, NULL)) {
         int found = 0;
         for (int i = 0; i < 14; i++) found |= strcmp(known[i], n->name) == 0;
