@@ -30584,7 +30584,7 @@ static void embi_ray_count(embi_ray *r, const embipc_real *const t[3], int on)
 
 /* Takes a triangle for the hit if the segment meets it earlier. The fraction is where it meets the plane, within the
  * part of the segment that lies over the triangle. f: area between an edge and an end of the segment, seen along the
- * normal; of an edge along the segment it is noise. */
+ * normal; of an edge along the segment it is noise, and no part is cut within noise. */
 static int embi_ray_meet(void *query, int triangle)
 {
     embi_ray *r = (embi_ray *)query;
@@ -30616,8 +30616,8 @@ static int embi_ray_meet(void *query, int triangle)
     for (int k = 0; k < 3; k++) {
         embipc_real change = f[k][0] - f[k][1];
         if (embi_max(embi_abs(f[k][0]), embi_abs(f[k][1])) <= noise[k]) continue;
-        if (f[k][0] < 0 && change < 0) lo = embi_max(lo, f[k][0] / change);
-        if (f[k][1] < 0 && change > 0) hi = embi_min(hi, f[k][0] / change);
+        if (f[k][0] < 0 && change < 0) lo = embi_max(lo, (f[k][0] + noise[k]) / change);
+        if (f[k][1] < 0 && change > 0) hi = embi_min(hi, (f[k][0] + noise[k]) / change);
     }
     at = high[0] != high[1] ? high[0] / (high[0] - high[1]) : lo;
     at = embi_max(embi_min(lo, 1), embi_min(at, hi));
