@@ -1107,7 +1107,8 @@ typedef struct embipc_contact_event {
     embipc_contact_phase phase;
     embipc_body a, b;            /* a was created before b */
     embipc_real impulse[3];      /* of b on a, N s: the row of embipc_world_pair_forces() times time_step. By backward
-                                  * Euler these impulses add up to the change of a body's momentum */
+                                  * Euler these impulses add up to the change of a body's momentum, except in a rare
+                                  * step whose bodies keep_spin slows down because they would gain energy */
     embipc_real point[3];        /* mean of the contacts at the end of the step, by force, m; 0 without any */
     embipc_real normal[3];       /* likewise, unit, from b to a */
     embipc_real force;           /* sum of the normal forces of these contacts, N */
@@ -1657,8 +1658,9 @@ typedef struct embipc_overlap {
 #ifndef EMBIPC_NO_SEPARATE
 /* Moves surfaces until none overlaps another. It first shifts bodies: the smallest shift found for each pair, divided
  * by volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until shifts
- * separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their way. In
- * the end all have their first shape. "Smallest found" is a search, not a proof.
+ * separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their way. Where
+ * that fails, too, they are shifted out one by one, never past a fixed body that they do not overlap. In the end all
+ * have their first shape. "Smallest found" is a search, not a proof.
  * Linked surfaces stay linked, and others do not become linked. Rings that pass through each other without crossing
  * are no overlap. Linked rings that overlap are separated by shifts that keep the link, or by a rotation of 20, 45 or
  * 90 degrees and such a shift, or not at all. Linking is found for closed surfaces of up to 16 handles.
@@ -30644,7 +30646,7 @@ static void embi_ray_count(embi_ray *r, const embipc_real *const t[3], int on)
 
 /* Takes a triangle for the hit if the segment meets it earlier. The fraction is where it meets the plane, within the
  * part of the segment that lies over the triangle. f: area between an edge and an end of the segment, seen along the
- * normal; of an edge along the segment it is noise. */
+ * normal; of an edge along the segment it is noise, and no part is cut within noise. */
 static int embi_ray_meet(void *query, int triangle)
 {
     embi_ray *r = (embi_ray *)query;
@@ -30676,8 +30678,8 @@ static int embi_ray_meet(void *query, int triangle)
     for (int k = 0; k < 3; k++) {
         embipc_real change = f[k][0] - f[k][1];
         if (embi_max(embi_abs(f[k][0]), embi_abs(f[k][1])) <= noise[k]) continue;
-        if (f[k][0] < 0 && change < 0) lo = embi_max(lo, f[k][0] / change);
-        if (f[k][1] < 0 && change > 0) hi = embi_min(hi, f[k][0] / change);
+        if (f[k][0] < 0 && change < 0) lo = embi_max(lo, (f[k][0] + noise[k]) / change);
+        if (f[k][1] < 0 && change > 0) hi = embi_min(hi, (f[k][0] + noise[k]) / change);
     }
     at = high[0] != high[1] ? high[0] / (high[0] - high[1]) : lo;
     at = embi_max(embi_min(lo, 1), embi_min(at, hi));
@@ -33110,6 +33112,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 /* ==== 112. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
+ *   places     If growth fails, too, they are shifted one by one past all that have their place.
  * The growth is simulated in a world of its own. Errors name the pairs that stay.
  * Uses: part I, solids and checks of meshes, elasticity, cells, part III, world step, part VI.
  * Checked by: tests/test_doctor.c */
@@ -33261,8 +33264,78 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
     }
 }
 
-/* Handles what shifts left: rotations of linked bodies, then growth. Larger copies are tried first. If linked bodies
- * have no room it stops, since a smaller chain is as tight. *left, *i, *j: as from embi_part_left(). */
+/* Would body n, shifted from 0 to t, pass a fixed body that it does not overlap? Decided by boxes of triangles. */
+static embi_answer embi_part_passes(embi_parting *p, int n, const embipc_real t[3])
+{
+    const embi_part_body *a = p->body + n;
+    embipc_real range[6];
+    for (int k = 0; k < 3; k++) {
+        range[k] = embi_min(t[k], 0);
+        range[3 + k] = embi_max(t[k], 0);
+    }
+    for (int i = 0; i < p->count; i++) {
+        const embi_part_body *b = p->body + i;
+        embi_answer apart;
+        if (!b->fixed || !(embi_part_gap(p, n, i) > 0)) continue;
+        p->key_count = 0;
+        if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, 0, &p->keys, &p->key_count)) return EMBI_NO_MEMORY;
+        if (!p->key_count) continue;
+        apart = embi_part_apart(p, a, b, embi_none, 0, NULL);
+        if (apart != EMBI_NO) return apart;
+    }
+    return EMBI_NO;
+}
+
+/* Finds how far along u body n has to go, past one body after the other, until it is apart from all that are not stuck.
+ * *length: out, m; EMBI_HUGE where that is not below `most`, or where a fixed body is in the way. */
+static int embi_part_pass(embi_parting *p, int n, const embipc_real u[3], embipc_real most, embipc_real *length)
+{
+    const embi_part_body *a = p->body + n;
+    embipc_real at = 0, t[3] = {0, 0, 0};
+    embi_answer answer;
+    *length = EMBI_HUGE;
+    for (int i = 0, clear = 0; clear < p->count; clear++, i = (i + 1) % p->count) {
+        embipc_real support;
+        if (i == n || p->body[i].stuck || !(embi_part_gap(p, n, i) > 0)) continue;
+        answer = embi_part_apart(p, a, p->body + i, t, embi_part_reach(p, n, i, (embipc_real)0.01), NULL);
+        if (answer == EMBI_NO_MEMORY) return 0;
+        if (answer == EMBI_YES) continue;
+        support = embi_part_support(a, p->body + i, u, embi_part_reach(p, n, i, 1));
+        if (!(support > at) || !(support < most)) return 1;
+        at = support;
+        embi_scale(t, at, u);
+        clear = -1;
+    }
+    if ((answer = embi_part_passes(p, n, t)) == EMBI_NO) *length = at;
+    return answer != EMBI_NO_MEMORY;
+}
+
+/* Shifts stuck bodies from where they were given, the largest first, each past all that have their place. Pairs that
+ * push each other to and fro end here: so do boxes within boxes. Where it finds no way, a body stays. */
+static int embi_part_place(embi_parting *p)
+{
+    for (;;) {
+        int n = -1;
+        embipc_real best = EMBI_HUGE, length, along[3] = {0, 0, 0};
+        for (int i = 0; i < p->count; i++)
+            if (p->body[i].stuck && (n < 0 || p->body[i].volume > p->body[n].volume)) n = i;
+        if (n < 0) return 1;
+        for (int i = 0; i < 27; i++) {
+            embipc_real u[3];
+            embi_set(u, (embipc_real)(i % 3 - 1), (embipc_real)(i / 3 % 3 - 1), (embipc_real)(i / 9 - 1));
+            if (!(embi_direction(u, u) > 0)) continue;
+            if (!embi_part_pass(p, n, u, best, &length)) return 0;
+            if (!(length < best)) continue;
+            best = length;
+            embi_copy(along, u);
+        }
+        if (best < EMBI_HUGE) embi_part_move(p->body + n, best, along);
+        p->body[n].stuck = 0;
+    }
+}
+
+/* Handles what shifts left: rotations of linked bodies, growth, and places one by one. Larger copies are tried first.
+ * If linked bodies have no room it stops, since a smaller chain is as tight. *left, *i, *j: as from embi_part_left(). */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
     int tries = 0, grown, turned = 0, hopeless = 0;
@@ -33287,6 +33360,9 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
         if (!embi_part_grow(p, s, &grown)) return 0;
         if (grown && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     }
+    if (!*left) return 1;
+    embi_part_shrink(p, 1);
+    if (!embi_part_place(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY) return 0;
     if (!*left) return 1;
     for (int n = 0; n < p->count; n++)
         if (p->body[n].now.moved) embi_part_put(p->body + n, &p->body[n].kept);

@@ -160,6 +160,27 @@ static void test_rays_through_edges(void)
     scene_end(&s);
 }
 
+/* Far from the origin an edge that stands on the segment may lean by one unit in the last place, and the segment too.
+ * The plane of the triangle, x = const, says where they meet: in the middle. */
+static void test_ray_grazes_a_corner_far_away(void)
+{
+    static const double y = 4732.3125440650365, z = 5904.6947904483695, top = 5905.1414859680999;
+    static const double unit = 1.0 / (1ll << 40), middle = 5945.9536806476945;
+    const double from[3] = {5944.1642042241992, y, z + 3 * unit}, to[3] = {5947.7431570711897, y, z - 3 * unit};
+    const double x[9] = {middle, y, z, middle, y + unit, top, middle, 4733.082183227737, top};
+    static const int triangle[3] = {0, 1, 2};
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    embipc_body_def d = scene_def("triangle", EMBIPC_FIXED, 0, 0, 0);
+    embipc_hit h;
+    d.x = x; d.vertex_count = 3; d.triangles = triangle; d.triangle_count = 1;
+    ENSURE_OK(s.w, embipc_body_create(s.w, &d, &s.body[0]));
+    ENSURE(embipc_world_cast_ray(s.w, from, to, ~0u, &h) == 1);
+    ENSURE_CLOSE(h.fraction, 0.5, 1e-12);
+    ENSURE_CLOSE(h.distance, h.fraction * (to[0] - from[0]), 1e-12);
+    scene_end(&s);
+}
+
 static void test_closest_points(void)
 {
     scene s = ray_scene(12);
@@ -430,6 +451,7 @@ static void game_ray(void)
 {
     RUN(rays);
     RUN(rays_through_edges);
+    RUN(ray_grazes_a_corner_far_away);
     RUN(closest_points);
     RUN(boxes);
     RUN(inside_beside_edges);

@@ -36,7 +36,7 @@ void embi_default_free(void *p, size_t size, void *ctx)
 #include "../tools/output.h"
 #include "../tools/doctor.c"
 
-enum { MOST = 8 };
+enum { MOST = 16 };
 static tool_mesh mesh[MOST];
 static embipc_movable body[MOST];
 static double gap[MOST * MOST], axis[9 * MOST], radius[MOST];   /* of rings: their frame, and that of the circle */
@@ -232,7 +232,6 @@ static void test_stack(void)
     ENSURE(moved_in_all() < 0.06);
     clear();
 }
-/* coatings count: the boxes do not meet, their coatings do */
 /* Shifts alone part a row of boxes, in whatever order they come: which of two moves takes turns. */
 static void test_row(void)
 {
@@ -243,6 +242,7 @@ static void test_row(void)
     ENSURE(grown == 0);
     clear();
 }
+/* coatings count: the boxes do not meet, their coatings do */
 static void test_coating(void)
 {
     box(0.1, 0.1, 0.1, 0, 0, 0, 0);
@@ -264,6 +264,38 @@ static void room(void)
         at[side / 2] = side % 2 ? 0.21 : -0.21;
         box(wall[0], wall[1], wall[2], at[0], at[1], at[2], 1);
     }
+}
+/* boxes within boxes, about one centre */
+static void nest(double size, int n)
+{
+    for (int k = 0; k < n; k++) box(size * (1 - 0.15 * k), size * (1 - 0.15 * k), size * (1 - 0.15 * k), 0, 0, 0, 0);
+}
+/* Six boxes push each other to and fro along the axes, however small they are made. In the open they are taken out one
+ * by one, side by side, and the largest stays. In a room without a ceiling they go up, not through the walls. In a
+ * closed one they have no place. */
+static void test_nest(void)
+{
+    double across = 0, wide = 0.8;
+    nest(0.1, 6);
+    ENSURE(separate(1e-4) == EMBIPC_OK && found == 15 && accepted() && swelling() < 1e-12);
+    printf("  nest of six: moved %.4g m in all\n", moved_in_all());
+    ENSURE(moved(0) <= 0 && moved_in_all() < 0.4);
+    for (int i = 0; i < count; i++) ENSURE(!movement[i].grown && turned(i) <= 0);
+    clear();
+    for (int side = 0; side < 4; side++) {
+        double middle = (side % 2 ? 0.5 : -0.5) * (0.12 + 0.3);
+        box(side < 2 ? 0.3 : wide, side < 2 ? wide : 0.3, wide, side < 2 ? middle : 0, side < 2 ? 0 : middle, 0, 1);
+    }
+    box(wide, wide, 0.3, 0, 0, -0.21, 1);
+    nest(0.1, 6);
+    ENSURE(separate(1e-4) == EMBIPC_OK && accepted());
+    for (int i = 5; i < count; i++) across = fmax(across, hypot(movement[i].shift[0], movement[i].shift[1]));
+    ENSURE(across < 0.06);
+    clear();
+    room();
+    nest(0.1, 6);
+    ENSURE(separate(1e-4) == EMBIPC_ERR_INTERSECTION);
+    clear();
 }
 /* A box of 0.1 m in the room, too crooked by 30 degrees: shifts throw it from wall to wall. It fits at 13.05
  * degrees or less: sin + cos = 1.2. */
@@ -371,6 +403,10 @@ static void test_memory(void)
     clear();
     ring(0.05, 0.03, 0, 0, 0, 0, 0);   /* loops */
     ring(0.05, 0.03, 0.05, 0, 0, 90, 0);
+    every_allocation_fails();
+    clear();
+    box(0.4, 0.4, 0.1, 0, 0, -0.11, 1);   /* places */
+    nest(0.1, 6);
     every_allocation_fails();
     clear();
 }
@@ -630,6 +666,7 @@ int main(int argc, char **argv)
     RUN(inside);
     RUN(stack);
     RUN(row);
+    RUN(nest);
     RUN(coating);
     RUN(turn);
     RUN(rings);
