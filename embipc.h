@@ -31175,7 +31175,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #ifndef EMBIPC_NO_SNAPSHOT
 
 /* Words of the head: name, format, their number, hash. Even formats: of floats. Others are not read. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 14 : 13, EMBI_SNAPSHOT_HEAD = 4 };
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 15 : 13, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
