@@ -305,8 +305,9 @@ typedef struct embipc_error {
 EMBIPC_API const char *embipc_result_text(embipc_result r);
 
 /* ---- Callbacks ------------------------------------------------------------------------------
- * None but embipc_after_step_fn may change the world that calls it. Memory: alloc returns size bytes aligned for any
- * type, or NULL. free receives the same size. With parallel_for any thread may call it, but one at a time. */
+ * None but embipc_after_step_fn may change the world that calls it; what would move its data is refused. Memory: alloc
+ * returns size bytes aligned for any type, or NULL. free receives the same size. With parallel_for any thread may call
+ * it, but one at a time. */
 typedef struct embipc_allocator {
     void *(*alloc)(size_t size, void *ctx);
     void (*free)(void *p, size_t size, void *ctx);
@@ -11806,7 +11807,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     int self = a->base == b->base, kind = rule->joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS;
     for (int i = 0; i < 3; i++) {
         int v[4];
-        embipc_real box[6], edge[6], other[6];
+        embipc_real box[6] = {0}, edge[6], other[6];   /* none is read with paths */
         if (!(embi_owned(a->bvh->own[ta], kind) >> i & 1)) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         if (!t->paths) {
@@ -14412,6 +14413,7 @@ struct embipc_world {
     embi_budget budget;
     embipc_real *applied;        /* forces for the next step (3 per node) */
     embi_sums *sums;             /* per body, of the last step */
+    int calling;                 /* a step or the pair callback runs: its callbacks may not change the world */
     int step, builds;
     double time;                 /* s; floats would lose a minute in each hour of steps of 1 ms */
     embipc_real kappa_time_step; /* that derived kappa are for, s */
@@ -14476,6 +14478,14 @@ static int embi_find(const embipc_world *w, embi_named kind, int index1, unsigne
 static int embi_find_body(const embipc_world *w, embipc_body body)
 {
     return embi_find(w, EMBI_NAMED_BODY, body.index1, body.generation);
+}
+
+/* Refuses a call that would change a world below the step or call whose callback makes it. */
+static embipc_result embi_may_change(embipc_world *w)
+{
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    return w->calling ? embi_refuse(&w->error, "a callback of this world may not change it: call when it has returned")
+                      : EMBIPC_OK;
 }
 
 /* Number of a free slot, or -1 out of memory. It stays free until embi_slot_fill(). */
@@ -24636,8 +24646,9 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embipc_real away;
     const embi_body *lost;
     double overrun;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if ((r = embi_may_change(w)) != EMBIPC_OK) return r;
     s = &w->s;
+    w->calling = 1;
     embi_budget_begin(w);
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_begin(s->settings.prover);
@@ -24648,7 +24659,11 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 #ifdef EMBIPC_PROOF
     if (r == EMBIPC_OK && s->settings.prover) r = embi_proof_end(s->settings.prover);
 #endif
-    if (r != EMBIPC_OK) return embi_step_fail(w, r, lost, away);
+    if (r != EMBIPC_OK) {
+        r = embi_step_fail(w, r, lost, away);
+        w->calling = 0;
+        return r;
+    }
     embi_velocities_finish(s);
     embi_bodies_moved(s);   /* x follows q only where the caller views it */
     embi_search_rest(w);    /* what the next step takes over of candidates */
@@ -24666,6 +24681,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     if (EMBI_SLEEP) embi_bodies_settle(w);
     for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_sleeps_at(s, k);
     overrun = embi_budget_end(w);
+    w->calling = 0;
     if (stats) stats->overrun = overrun;
     if (stats) stats->late = s->timer.late;
     return EMBIPC_OK;
@@ -27723,9 +27739,13 @@ static void embi_tell_fits(const embipc_world *w)
 }
 
 /* May two bodies touch, by the pair callback? The older one comes first. */
-static int embi_ask_pair(const embipc_world *w, const embi_body *a, const embi_body *b)
+static int embi_ask_pair(embipc_world *w, const embi_body *a, const embi_body *b)
 {
-    return (w->def.pair)(a->handle, a->caller.user, b->handle, b->caller.user, w->def.pair_ctx);
+    int may;
+    w->calling = 1;
+    may = (w->def.pair)(a->handle, a->caller.user, b->handle, b->caller.user, w->def.pair_ctx);
+    w->calling = 0;
+    return may;
 }
 
 /* Remembers whether the callback keeps two bodies apart. */
@@ -27882,7 +27902,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     char name[sizeof b->name] = "";   /* def->name may stand in the world, whose arrays move */
     int slot = -1, at, rules;
     if (body) body->index1 = 0, body->generation = 0;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if ((r = embi_may_change(w)) != EMBIPC_OK) return r;
     m = &w->memory;
     embi_memory_begin(m);
     if (!def || !body) return embi_refuse(&w->error, "embipc_body_create: %s is NULL", def ? "body" : "def");
@@ -28128,6 +28148,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_body gone;
     int at = embi_find_body(w, body);
     if (at < 0) return embi_no_body(w, body);
+    if (w->calling) return embi_may_change(w);
     s = &w->s;
     report = &w->report;
     if (embi_sleeps(w)) embi_wake_touching(w, s->body + at, EMBI_AWAKE);
@@ -28176,6 +28197,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     embi_body *a_body, *b_body;
     int rules = w ? w->rule_count : 0;
     if (ia < 0 || ib < 0) return embi_no_body(w, ia < 0 ? a : b);
+    if (w->calling) return embi_may_change(w);
     a_body = w->s.body + embi_min_int(ia, ib);
     b_body = w->s.body + embi_max_int(ia, ib);
     if (!(friction <= EMBI_FRICTION_MOST && embi_finite(friction)))
@@ -28227,6 +28249,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     embipc_result r = EMBIPC_OK;
     int *old, at, asked, changed = 0;
     if (!b) return embi_no_body(w, body);
+    if (w->calling) return embi_may_change(w);
     if (!w->def.pair)
         return embi_blame_body(w, b, embi_refuse(&w->error, "there is no pair callback: see embipc_world_def.pair"));
     at = (int)(b - w->s.body);
@@ -28258,6 +28281,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     embi_body_rules old;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
+    if (w->calling) return embi_may_change(w);
     old = b->rules;
     b->rules.groups = groups;
     b->rules.mask = mask;
@@ -28419,7 +28443,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     embipc_result r;
     int at, slot, n, soft, count;
     if (drive) drive->index1 = 0, drive->generation = 0;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if ((r = embi_may_change(w)) != EMBIPC_OK) return r;
     s = &w->s;
     m = &w->memory;
     if (!def || !drive) return embi_refuse(&w->error, "embipc_drive_create: %s is NULL", def ? "drive" : "def");
@@ -28471,6 +28495,7 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive driv
 {
     int at = embi_find(w, EMBI_NAMED_DRIVE, drive.index1, drive.generation);
     if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
+    if (w->calling) return embi_may_change(w);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
 }
@@ -28856,7 +28881,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     int body[2], slot, count = EMBI_FRAME, anchors;
     embipc_result r;
     if (joint) joint->index1 = 0, joint->generation = 0;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if ((r = embi_may_change(w)) != EMBIPC_OK) return r;
     s = &w->s;
     if (!def || !joint) return embi_refuse(&w->error, "embipc_joint_create: %s is NULL", def ? "joint" : "def");
     if (def->cookie != EMBI_JOINT_COOKIE)
@@ -28901,6 +28926,7 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint join
 {
     int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
+    if (w->calling) return embi_may_change(w);
     embi_joint_remove(w, at);
     return EMBIPC_OK;
 }
@@ -29211,7 +29237,7 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
     embipc_result r;
     embipc_real ratio;
     int keeps_past;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if ((r = embi_may_change(w)) != EMBIPC_OK) return r;
     if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK ||
         (r = embi_check_all_numbers(w, w->s.gravity, time_step)) != EMBIPC_OK)
         return r;
@@ -29289,7 +29315,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if ((r = embi_may_change(w)) != EMBIPC_OK) return r;
     s = &w->s;
     for (int i = 0; i < embi_joint_count(s); i++) {
         const embi_joint *j = s->driven.joint.list + i;
@@ -30135,6 +30161,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     embipc_result result;
     size_t nodes;
     if (!b) return embi_no_body(w, body);
+    if (w->calling) return embi_may_change(w);
     if (!position) return embi_blame_body(w, b, embi_refuse(&w->error, "its position is NULL"));
     s = &w->s;
     embi_body_fit(s, b, s->q, now, from);
@@ -30363,6 +30390,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     int rules, slot_count, mixed;
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
+    if (w->calling) return embi_may_change(w);
     rules = w->rule_count;
     slot_count = w->named[EMBI_NAMED_BODY].count;
     mixed = w->mixed_start;
@@ -30939,7 +30967,7 @@ EMBIPC_API embipc_result embipc_world_copy(const embipc_world *world, embipc_wor
 {
     if (!copy) return EMBIPC_ERR_ARGUMENT;
     *copy = NULL;
-    if (!world) return EMBIPC_ERR_ARGUMENT;
+    if (!world || world->calling) return EMBIPC_ERR_ARGUMENT;
     *copy = embi_world_copy(world, &world->memory.hooks, NULL);
     return *copy ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
@@ -30949,8 +30977,9 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 {
     embipc_world *c, old;
     long allocations;
-    if (!world) return EMBIPC_ERR_ARGUMENT;
-    if (!saved) return embi_refuse(&world->error, "saved is NULL");
+    embipc_result r = embi_may_change(world);
+    if (r != EMBIPC_OK) return r;
+    if (!saved || saved->calling) return embi_refuse(&world->error, saved ? "saved is in a step" : "saved is NULL");
     if (saved == world) return EMBIPC_OK;
     c = embi_world_copy(saved, &world->memory.hooks, &world->error);
     if (!c) return world->error.code;
@@ -31836,7 +31865,7 @@ EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buff
     embi_stream s;
     embi_u64 hash;
     if (bytes) *bytes = 0;
-    if (!world || !bytes) return EMBIPC_ERR_ARGUMENT;
+    if (!world || world->calling || !bytes) return EMBIPC_ERR_ARGUMENT;
     memset(&s, 0, sizeof s);
     s.to = (unsigned char *)buffer;
     s.at = EMBI_SNAPSHOT_HEAD;
@@ -33335,7 +33364,7 @@ static int embi_part_place(embi_parting *p)
 }
 
 /* Handles what shifts left: rotations of linked bodies, growth, and places one by one. Larger copies are tried first.
- * If linked bodies have no room it stops, since a smaller chain is as tight. *left, *i, *j: as from embi_part_left(). */
+ * If linked bodies have no room it stops: a smaller chain is as tight. *left, *i, *j: as from embi_part_left(). */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
     int tries = 0, grown, turned = 0, hopeless = 0;

@@ -518,6 +518,125 @@ static void test_rods_begin_within_limits(void)
     scene_end(&s);
 }
 
+/* ---- callbacks that call back ---- */
+
+static struct { embipc_world *w, *saved; embipc_body body; embipc_drive drive; embipc_joint joint; int kind, asked, refused; } back;
+
+/* One call that would move the world's data, `kind` of them. */
+static void call_back(void)
+{
+    embipc_body_def d = scene_def("late", EMBIPC_AFFINE, 5, 0, 1);
+    embipc_drive_def dd = embipc_default_drive_def();
+    embipc_joint_def jd = embipc_default_joint_def();
+    test_mesh m;
+    embipc_body made;
+    embipc_drive drive;
+    embipc_joint joint;
+    embipc_world *copy = NULL;
+    static const double to[3] = {3, 3, 3};
+    embipc_result r;
+    size_t bytes;
+    if (!back.w || back.kind < 0) return;
+    back.asked++;
+    m = test_mesh_box(0, 0, 0, 0.1, 0.1, 0.1);
+    test_mesh_shape(&m, &d);
+    dd.body = back.body;
+    jd.b = back.body;
+    switch (back.kind) {
+    case 0: r = embipc_body_create(back.w, &d, &made); break;
+    case 1: r = embipc_body_destroy(back.w, back.body); break;
+    case 2: r = embipc_world_step(back.w, NULL); break;
+    case 3: r = embipc_world_reset(back.w); break;
+    case 4: r = embipc_drive_create(back.w, &dd, &drive); break;
+    case 5: r = embipc_drive_destroy(back.w, back.drive); break;
+    case 6: r = embipc_joint_create(back.w, &jd, &joint); break;
+    case 7: r = embipc_joint_destroy(back.w, back.joint); break;
+    case 8: r = embipc_body_replace(back.w, back.body, &d, &made); break;
+    case 9: r = embipc_body_set_pose(back.w, back.body, to, NULL, 1); break;
+    case 10: r = embipc_world_set_pair(back.w, back.body, back.body, 0.1, 1); break;
+    case 11: r = embipc_body_set_groups(back.w, back.body, 2, 2); break;
+    case 12: r = embipc_body_ask_pairs(back.w, back.body); break;
+    case 13: r = embipc_world_set_time_step(back.w, 0.02); break;
+    case 14: r = embipc_world_restore(back.w, back.saved); break;
+    case 15: r = embipc_world_copy(back.w, &copy); break;
+    default: r = embipc_world_save(back.w, NULL, 0, &bytes);
+    }
+    back.refused += r == EMBIPC_ERR_ARGUMENT && (back.kind > 14 || strstr(embipc_world_error(back.w)->text, "callback"));
+    test_mesh_free(&m);
+}
+
+static int back_pair(embipc_body a, void *ua, embipc_body b, void *ub, void *ctx)
+{
+    (void)a; (void)ua; (void)b; (void)ub; (void)ctx;
+    call_back();
+    return 1;
+}
+
+static double back_clock(void *ctx)
+{
+    (void)ctx;
+    call_back();
+    return 0;
+}
+
+static scene back_world(int kind)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0.06);
+    embipc_drive_def dd = embipc_default_drive_def();
+    embipc_joint_def jd = embipc_default_joint_def();
+    static const double key[7] = {0, 0, 0, 0, 0, 0, 0};
+    scene s;
+    memset(&back, 0, sizeof back);
+    wd.pair = back_pair;
+    wd.clock = back_clock;
+    s = scene_empty(&wd);
+    back.kind = -1;
+    back.w = s.w;
+    scene_ground(&s, 1, 0.5);
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    back.body = s.body[1];
+    d.position[0] = 0.3;
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    dd.body = s.body[1];
+    dd.stiffness[0] = 1;
+    dd.keys = key;
+    dd.key_count = 1;
+    ENSURE_OK(s.w, embipc_drive_create(s.w, &dd, &back.drive));
+    jd.kind = EMBIPC_BALL;
+    jd.b = s.body[2];
+    jd.point[0] = 0.3;
+    jd.point[2] = 0.2;
+    ENSURE_OK(s.w, embipc_joint_create(s.w, &jd, &back.joint));
+    ENSURE_OK(s.w, embipc_world_copy(s.w, &back.saved));
+    ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+    back.kind = kind;
+    return s;
+}
+
+/* What a callback calls in a step, or while a body is made, is refused, and the world goes on as without these calls. */
+static void test_callbacks_change_nothing(void)
+{
+    unsigned long long plain = 0;
+    for (int kind = -1; kind < 17; kind++) {
+        scene s = back_world(kind);
+        embipc_body_def d = scene_def("third", EMBIPC_AFFINE, -0.3, 0, 0.06);
+        int asked;
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        asked = back.asked;
+        for (int i = 0; i < 3; i++) ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+        ENSURE(kind < 0 || (asked > 2 && back.asked > asked + 10));
+        ENSURE(back.refused == back.asked);
+        if (kind < 0) plain = embipc_world_hash(s.w);
+        ENSURE(embipc_world_hash(s.w) == plain);
+        back.kind = -1;
+        ENSURE_OK(s.w, embipc_body_destroy(s.w, back.body));
+        embipc_world_destroy(back.saved);
+        scene_end(&s);
+        back.w = NULL;
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -534,6 +653,7 @@ int main(int argc, char **argv)
     RUN(replace_keeps_loads);
     RUN(errors_name_the_body);
     RUN(rods_begin_within_limits);
+    RUN(callbacks_change_nothing);
     meshio_test_unused();
     test_unused();
     return test_end("test_orders");
