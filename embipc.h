@@ -10093,6 +10093,7 @@ typedef struct embi_ccd_path {
     double xi;                   /* separation that g must exceed: minimum, and rounding */
     int edge_edge;               /* 1 or 0 */
     const embi_closest *closest; /* of the start, where somebody knows it already; or NULL */
+    double until;                /* only contact before this time counts */
     double met;                  /* out: time up to which the path is free, its gap then all but closed */
 } embi_ccd_path;
 
@@ -10202,28 +10203,27 @@ static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_norma
 
 /* The loop. It keeps the path proved free up to `now.t`. First choice: a step to where the gap, at its present rate, is
  * all but closed, if the rotating direction proves it. Else shorter steps, down to what the fixed one proves. */
-static int embi_ccd_search(embi_ccd_path *path, double t_max, double *toi)
+static int embi_ccd_search(embi_ccd_path *path, double *toi)
 {
     embi_ccd_normal now, next;
-    double gap0, keep = -1, reach = t_max;
+    double gap0, keep = -1, reach = 1;
     *toi = path->met = 0;
     embi_ccd_look(path, 0, &now);
     gap0 = now.gap;
     if (!now.separates || !(gap0 > 0)) return 1;
     for (int work = 1; work < EMBI_CCD_WORK; work++) {
-        double step = embi_ccd_advance(path, &now), rest = t_max - now.t, jump;
-        if (embi_ccd_gap(path, &now, t_max) > path->xi) {
-            *toi = t_max;
-            return 0;
-        }
+        double step = embi_ccd_advance(path, &now), rest = 1 - now.t, jump;
+        double spare = path->until < 1 ? gap0 / 1024 : 0;   /* then the time of contact is not found before `until` */
+        *toi = path->until;
+        if (now.t >= path->until || embi_ccd_gap(path, &now, path->until) > path->xi + spare) return 0;
         if (now.gap <= EMBI_CCD_MEET * gap0 || !(now.t + step > now.t && step < rest)) break;
         jump = reach < rest ? reach : rest;
         if (now.rate < 0 && (1 - EMBI_CCD_LEAVE) * now.gap / -now.rate < jump)
             jump = (1 - EMBI_CCD_LEAVE) * now.gap / -now.rate;
         if (jump > 1.1 * step) {
-            embi_ccd_look(path, jump < rest ? now.t + jump : t_max, &next);
+            embi_ccd_look(path, jump < rest ? now.t + jump : 1, &next);
             if (!next.separates || !embi_ccd_free_between(path, &now, &next) ||
-                (keep < 0 && next.t < t_max && next.gap < EMBI_CCD_DEEP * gap0)) {
+                (keep < 0 && next.t < 1 && next.gap < EMBI_CCD_DEEP * gap0)) {
                 reach = jump / 4;
                 continue;
             }
@@ -10236,11 +10236,10 @@ static int embi_ccd_search(embi_ccd_path *path, double t_max, double *toi)
         now = next;
         if (keep < 0 && now.gap <= EMBI_CCD_KEEP * gap0) keep = now.t;
     }
-    embi_ccd_look(path, t_max, &next);
-    if (next.separates && embi_ccd_free_between(path, &now, &next)) {   /* the rest is free by one look at its end */
-        *toi = t_max;
-        return 0;
-    }
+    *toi = path->until;
+    if (now.t >= path->until) return 0;
+    embi_ccd_look(path, 1, &next);
+    if (next.separates && embi_ccd_free_between(path, &now, &next)) return 0;   /* free, by one look at its end */
     path->met = now.t;
     *toi = keep < 0 ? now.t : keep;
     return 1;
@@ -10252,6 +10251,7 @@ static embi_ccd_path embi_ccd_path_of(const embipc_real x[12], const embipc_real
 {
     embi_ccd_path path;
     path.xi = path.met = 0;   /* not known yet */
+    path.until = 1;
     path.closest = closest;
     path.edge_edge = edge_edge != 0;
     for (int k = 0; k < 12; k++) {
@@ -10268,8 +10268,8 @@ static embipc_real embi_ccd_before(double t)
     return to > t ? to * (1 - EMBI_EPS) : to;
 }
 
-/* Contact on a path within [0, t_max], t_max <= 1. Returns as embipc_ccd_point_triangle(); without one *toi = t_max. */
-static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
+/* Contact on a path before path->until. Returns as embipc_ccd_point_triangle(); without one *toi = path->until. */
+static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_real *toi)
 {
     double size = 0, until;
     int meets;
@@ -10281,17 +10281,20 @@ static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_r
     }
     path->xi = embi_max(min_separation, 0) * (1 + 4 * (double)EMBI_EPS) + 16 * DBL_EPSILON * size + EMBI_TINY;
     if (!embi_finite(min_separation) || !(size < EMBI_EITHER(1e60, 1e9))) return 1;   /* its squares would overflow */
-    meets = embi_ccd_search(path, t_max, &until);
+    meets = embi_ccd_search(path, &until);
     *toi = embi_ccd_before(until);
     return meets;
 }
 
-/* Contact of x0 + t p. closest: of the start, may be NULL. *met: as *toi of others, but all of the gap is used. */
+/* Does x0 + t p meet before `until` <= 1? closest: of the start, may be NULL. *met: the time, or `until`. It is as *toi
+ * of others, but all of the gap is used. It does not depend on `until`. */
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
-                    const embi_closest *closest, embipc_real min_separation, embipc_real t_max, embipc_real *met)
+                    const embi_closest *closest, embipc_real min_separation, embipc_real until, embipc_real *met)
 {
     embi_ccd_path path = embi_ccd_path_of(x0, p, edge_edge, closest);
-    int meets = embi_ccd_on(&path, min_separation, t_max, met);
+    int meets;
+    path.until = until;
+    meets = embi_ccd_on(&path, min_separation, met);
     if (meets) *met = embi_ccd_before(path.met);
     return meets;
 }
@@ -10302,7 +10305,7 @@ static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], 
 {
     embi_ccd_path path = embi_ccd_path_of(x0, x1, edge_edge, NULL);
     for (int k = 0; k < 12; k++) path.v[k] -= path.x[k];
-    return embi_ccd_on(&path, min_separation, 1, toi);
+    return embi_ccd_on(&path, min_separation, toi);
 }
 
 EMBIPC_API int embipc_ccd_point_triangle(const embipc_real x0[12], const embipc_real x1[12],
@@ -20307,26 +20310,37 @@ static int embi_island_store_stiffness(embi_memory *m, embi_state *s, embi_islan
     return 1;
 }
 
+/* A contact's stiffness in the last factor, N/m; 0: it has none. *next: its place, while contacts come in the order of
+ * the factor; then -1, and all are looked up. */
+static embipc_real embi_factor_stiffness(const embi_reuse *factor, embi_u64 name, int *next)
+{
+    const int n = factor->contact_count;
+    int at = *next;
+    if (embi_is_one_of(at, n) && factor->contact[at].key == name)
+        return factor->stiffness[factor->contact[(*next)++].value];
+    if (at >= 0) embi_sort_keys(factor->contact, n);
+    *next = -1;
+    at = embi_lower_bound(factor->contact, n, name);
+    return at < n && factor->contact[at].key == name ? factor->stiffness[factor->contact[at].value] : (embipc_real)0;
+}
+
 /* Is a contact's stiffness wrong by more than a factor of 2 in the last factor? One that has opened has none. */
 static int embi_island_contacts_changed(const embi_state *s, embi_island *isle)
 {
-    const embi_reuse *factor = &isle->factor;
-    int firm = 0;
-    embi_sort_keys(factor->contact, factor->contact_count);
+    int firm = 0, next = 0;
     for (int n = 0; n < isle->shares.by_active.count; n++) {
         embi_active_chunk r = embi_active_chunk_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
-            embipc_real now = r.closest[*k].stiffness, then = 0;
-            embipc_real kappa = embi_candidate_kappa(&r.pair->rule, r.candidate[*k].dhat);
-            embi_u64 name = embi_candidate_name(r.candidate + *k);
-            int at = embi_lower_bound(factor->contact, factor->contact_count, name);
-            if (at < factor->contact_count && factor->contact[at].key == name)
-                then = factor->stiffness[factor->contact[at].value];
+            const embi_candidate *c = r.candidate + *k;
+            embipc_real now = r.closest[*k].stiffness, then, kappa;
+            if (!(now > 0)) continue;
+            kappa = embi_candidate_kappa(&r.pair->rule, c->dhat);
+            then = embi_factor_stiffness(&isle->factor, embi_candidate_name(c), &next);
             if (embi_stiffness_changed(now, then, kappa)) return 1;
             firm += embi_stiffness_changed(0, then, kappa);
         }
     }
-    return firm < factor->firm;
+    return firm < isle->factor.firm;
 }
 
 /* Sets the system to zero; or only the part that elements reach, while A is that of the last factor. */
@@ -20788,10 +20802,7 @@ static void embi_ccd_work(void *arg, int begin, int end)
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
                 continue;
             for (int i = 0; i < 4; i++) embi_copy(x0 + 3 * i, t->s->x + 3 * c->v[i]);
-            /* one that surely meets later needs no time of its own */
-            if (t->alpha[block] < 1 && !embi_ccd(x0, p, c->edge_edge, closest, separation + (closest->d - separation) /
-                                                 1024, t->alpha[block], &met)) continue;
-            if (embi_ccd(x0, p, c->edge_edge, closest, separation, 1, &met) && met < t->alpha[block]) {
+            if (embi_ccd(x0, p, c->edge_edge, closest, separation, t->alpha[block], &met)) {
                 t->alpha[block] = met;
                 t->index[block] = k - pair->first;
                 away = t->drift + embi_max(0, t->rate * met);
@@ -28965,10 +28976,10 @@ static embipc_result embi_check_joint_change(embipc_world *w, const embi_joint *
                                              embipc_joint_def *next)
 {
     embipc_result r;
+    *next = j->def;
     if (!def) return embi_refuse(&w->error, "embipc_joint_change: def is NULL");
     if (def->cookie != EMBI_JOINT_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_joint_get_def()");
-    *next = j->def;
     next->limited = def->limited != 0;
     for (int k = 0; k < 2 && next->limited; k++) next->limits[k] = def->limits[k];
     next->twist = def->twist;
@@ -28993,6 +29004,7 @@ EMBIPC_API embipc_result embipc_joint_change(embipc_world *w, embipc_joint joint
     embipc_real old[9], now[9];
     embipc_result r;
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
+    if (w->calling) return embi_may_change(w);
     j = w->s.driven.joint.list + at;
     if ((r = embi_check_joint_change(w, j, def, &next)) != EMBIPC_OK) return r;
     embi_joint_numbers(&j->def, old);

@@ -120,6 +120,8 @@ as_c() {   # compiler
         try $1 -std=$std $strict -fsyntax-only "$dir/user.c"
     done
     for f in words generic; do try $1 -std=c99 $strict -fsyntax-only "$dir/$f.c"; done
+    # some warnings of gcc come with -O3 alone
+    if [ $1 = gcc ]; then try $1 -std=c99 $strict -O3 -c "$dir/impl.c" -o "$dir/impl_o3.o"; fi
     if [ $1 = gcc ]; then lanes $1 -DEMBIPC_LANES=1 -O1; elif grep -q -m 1 -w avx /proc/cpuinfo; then
         watch="-fsanitize=address,undefined -fno-sanitize-recover=all"
         $1 $watch -x c "$dir/main_0.c" -o "$dir/probe" > "$dir/log" 2>&1 && "$dir/probe" || watch=

@@ -558,10 +558,11 @@ static void call_back(void)
     case 12: r = embipc_body_ask_pairs(back.w, back.body); break;
     case 13: r = embipc_world_set_time_step(back.w, 0.02); break;
     case 14: r = embipc_world_restore(back.w, back.saved); break;
-    case 15: r = embipc_world_copy(back.w, &copy); break;
+    case 15: r = embipc_joint_change(back.w, back.joint, &jd); break;
+    case 16: r = embipc_world_copy(back.w, &copy); break;
     default: r = embipc_world_save(back.w, NULL, 0, &bytes);
     }
-    back.refused += r == EMBIPC_ERR_ARGUMENT && (back.kind > 14 || strstr(embipc_world_error(back.w)->text, "callback"));
+    back.refused += r == EMBIPC_ERR_ARGUMENT && (back.kind > 15 || strstr(embipc_world_error(back.w)->text, "callback"));
     test_mesh_free(&m);
 }
 
@@ -618,7 +619,7 @@ static scene back_world(int kind)
 static void test_callbacks_change_nothing(void)
 {
     unsigned long long plain = 0;
-    for (int kind = -1; kind < 17; kind++) {
+    for (int kind = -1; kind < 18; kind++) {
         scene s = back_world(kind);
         embipc_body_def d = scene_def("third", EMBIPC_AFFINE, -0.3, 0, 0.06);
         int asked;

@@ -237,7 +237,7 @@ static void test_searches_leave_no_trace(void)
 static void test_factor_knows_its_contacts(void)
 {
     scene s = begin(kinds + 6, EMBIPC_BACKWARD_EULER, 0);   /* the heap */
-    int looked = 0;
+    int looked = 0, opened = 0;
     run(&s, kinds + 6);
     for (int n = 0; n < s.w->islands.order_count && test_bad == 0; n++) {
         embi_state *t = &s.w->s;
@@ -280,10 +280,22 @@ static void test_factor_knows_its_contacts(void)
             ENSURE(!firm || embi_island_contacts_changed(t, isle));
             factor->stiffness[k] = was;
         }
-        factor->contact[factor->contact_count / 2].key ^= 1;   /* one has opened, and another one is new */
+        for (int k = 0; k < isle->shares.by_active.count; k++) {   /* one opens */
+            embi_active_chunk r = embi_active_chunk_of(t, isle, k);
+            for (const int *i = r.seen; i < r.seen + r.found->seen; i++) {
+                embipc_real was = r.closest[*i].stiffness;
+                if (!embi_stiffness_changed(0, was, embi_candidate_kappa(&r.pair->rule, r.candidate[*i].dhat))) continue;
+                r.closest[*i].stiffness = 0;
+                ENSURE(embi_island_contacts_changed(t, isle));
+                r.closest[*i].stiffness = was;
+                opened++;
+            }
+        }
+        ENSURE(!embi_island_contacts_changed(t, isle));
+        factor->contact[factor->contact_count / 2].key ^= 1;   /* one is new */
         ENSURE(embi_island_contacts_changed(t, isle));
     }
-    ENSURE(looked > 0);
+    ENSURE(looked > 0 && opened > 0);
     scene_end(&s);
 }
 
