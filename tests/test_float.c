@@ -88,8 +88,8 @@ static void test_collisions(void)
         ENSURE(!a.late && (hit || !a.hit));
         path = embi_ccd_path_of(x0, x1, edges, NULL);   /* the same in doubles: the float before its time */
         for (int k = 0; k < 12; k++) path.v[k] -= path.x[k];
-        (void)embi_ccd_on(&path, 0, 1, &toi);
-        (void)embi_ccd_search(&path, 1, &until);
+        (void)embi_ccd_on(&path, 0, &toi);
+        (void)embi_ccd_search(&path, &until);
         ENSURE((double)toi <= until && (double)toi >= until * (1 - 2 * (double)FLT_EPSILON));
         tried++;
         found += a.hit;
