@@ -13925,9 +13925,9 @@ typedef struct embi_reuse {
     unsigned *of;                /* revisions of the bodies that have unknowns, in order */
     int of_count;
     embi_factor_undo undo;
-    embi_key *contact;           /* names of the candidates in contact in the factor, and places in `stiffness` (2 n) */
-    embipc_real *stiffness;      /* of each of them there, N/m */
-    int contact_count, firm;     /* n; those of them that are missed when they open */
+    embi_u64 *contact;           /* names of the candidates in contact in the factor (contact_count) */
+    embipc_real *stiffness;      /* theirs there, N/m (contact_count) */
+    int contact_count, firm;     /* firm: those that are missed when they open */
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int regularized;             /* pivots that were replaced, in this step */
     int slow_solves;             /* in a row: see EMBI_SLOW_SOLVES */
@@ -20286,21 +20286,18 @@ static embi_u64 embi_candidate_name(const embi_candidate *c)
 static int embi_island_store_stiffness(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_reuse *factor = &isle->factor;
-    if (!EMBI_GROW(m, factor->contact, 2 * isle->contacts.pairs) ||
+    if (!EMBI_GROW(m, factor->contact, isle->contacts.pairs) ||
         !EMBI_GROW(m, factor->stiffness, isle->contacts.pairs)) return 0;
     factor->contact_count = factor->firm = 0;
     for (int n = 0; n < isle->shares.by_active.count; n++) {
         embi_active_chunk r = embi_active_chunk_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             const embi_candidate *c = r.candidate + *k;
-            embi_key name;
-            if (!(r.closest[*k].stiffness > 0)) continue;
-            name.key = embi_candidate_name(c);
-            name.value = factor->contact_count++;
-            factor->contact[name.value] = name;
-            factor->stiffness[name.value] = r.closest[*k].stiffness;
-            factor->firm += embi_stiffness_changed(0, r.closest[*k].stiffness,
-                                                   embi_candidate_kappa(&r.pair->rule, c->dhat));
+            embipc_real now = r.closest[*k].stiffness;
+            if (!(now > 0)) continue;
+            factor->contact[factor->contact_count] = embi_candidate_name(c);
+            factor->stiffness[factor->contact_count++] = now;
+            factor->firm += embi_stiffness_changed(0, now, embi_candidate_kappa(&r.pair->rule, c->dhat));
         }
     }
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
@@ -20310,18 +20307,16 @@ static int embi_island_store_stiffness(embi_memory *m, embi_state *s, embi_islan
     return 1;
 }
 
-/* A contact's stiffness in the last factor, N/m; 0: it has none. *next: its place, while contacts come in the order of
- * the factor; then -1, and all are looked up. */
+/* A contact's stiffness in the last factor, N/m; 0: it has none. *next: where it mostly is, behind the one before */
 static embipc_real embi_factor_stiffness(const embi_reuse *factor, embi_u64 name, int *next)
 {
-    const int n = factor->contact_count;
-    int at = *next;
-    if (embi_is_one_of(at, n) && factor->contact[at].key == name)
-        return factor->stiffness[factor->contact[(*next)++].value];
-    if (at >= 0) embi_sort_keys(factor->contact, n);
-    *next = -1;
-    at = embi_lower_bound(factor->contact, n, name);
-    return at < n && factor->contact[at].key == name ? factor->stiffness[factor->contact[at].value] : (embipc_real)0;
+    for (int k = 0, at = *next; k < factor->contact_count; k++, at++) {
+        if (at >= factor->contact_count) at = 0;
+        if (factor->contact[at] != name) continue;
+        *next = at + 1;
+        return factor->stiffness[at];
+    }
+    return 0;
 }
 
 /* Is a contact's stiffness wrong by more than a factor of 2 in the last factor? One that has opened has none. */
@@ -28344,8 +28339,9 @@ static embipc_result embi_check_list(const int *list, int n, int all, embipc_pri
 {
     const char *what = element == EMBIPC_NODE ? "node" : "vertex";
     const char *plural = element == EMBIPC_NODE ? "nodes" : "vertices";
-    if (list && n < 1) return embi_refuse(e, "%s_count is %d; it must be at least 1", what, n);
-    if (!list && n) return embi_refuse(e, "%s_count is %d, but %s is NULL; for all of them set 0", what, n, plural);
+    if (list ? n < 1 : n != 0)
+        return embi_refuse(e, "%s_count is %d, but %s is %sNULL; 0 and NULL mean all", what, n, plural,
+                           list ? "not " : "");
     for (int i = 0; i < n; i++) {
         if (!embi_is_one_of(list[i], all))
             return embi_fail_at(e, EMBIPC_ERR_INDEX, element, list[i], 0, "it has %d %s, not %s %d", all, plural, what,

@@ -292,7 +292,7 @@ static void test_factor_knows_its_contacts(void)
             }
         }
         ENSURE(!embi_island_contacts_changed(t, isle));
-        factor->contact[factor->contact_count / 2].key ^= 1;   /* one is new */
+        factor->contact[factor->contact_count / 2] ^= 1;   /* one is new */
         ENSURE(embi_island_contacts_changed(t, isle));
     }
     ENSURE(looked > 0 && opened > 0);

@@ -858,7 +858,7 @@ static void test_soft_refused(void)
         embipc_result r;
         const char *says = k < 5 ? "it must be finite, >= 0" : k < 7 ? "need a stiffness" : k == 7 ? "kinematic" : k == 8 ? "fixed" :
                            k == 9 ? "takes vertices, not nodes" : k == 10 ? "takes nodes, not vertices" : k == 11 ? "not vertex 400" :
-                           k == 12 ? "vertex 3 is listed twice" : "vertex_count is 0; it must be at least 1";
+                           k == 12 ? "vertex 3 is listed twice" : "vertex_count is 0, but vertices is not NULL";
         if (k == 0) d.stiffness[1] = NAN;
         if (k == 1) d.stiffness[2] = -1;
         if (k == 2) d.stiffness[0] = INFINITY;
