@@ -305,9 +305,9 @@ typedef struct embipc_error {
 EMBIPC_API const char *embipc_result_text(embipc_result r);
 
 /* ---- Callbacks ------------------------------------------------------------------------------
- * None but embipc_after_step_fn may change the world that calls it; what would move its data is refused. Memory: alloc
- * returns size bytes aligned for any type, or NULL. free receives the same size. With parallel_for any thread may call
- * it, but one at a time. */
+ * None but embipc_after_step_fn may change, copy or save the world that calls it; not all of that is refused. Memory:
+ * alloc returns size bytes aligned for any type, or NULL. free receives the same size. With parallel_for any thread may
+ * call them, one at a time. */
 typedef struct embipc_allocator {
     void *(*alloc)(size_t size, void *ctx);
     void (*free)(void *p, size_t size, void *ctx);
@@ -707,7 +707,7 @@ EMBIPC_API int embipc_body_is_awake(const embipc_world *world, embipc_body body)
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
-    const int *nodes;            /* nodes of a full or cage body (node_count), see embipc_body_select(); NULL, 0: all */
+    const int *nodes;            /* of a full or cage body (node_count), see embipc_body_select(); NULL and 0: all */
     int node_count;
     const embipc_real *keys;     /* rows of 7 (7 * key_count): time, s; displacement from the start, m (3); rotation
                                   * vector about `centre`, rad (3). Linear in between, constant before and after */
@@ -717,7 +717,7 @@ typedef struct embipc_drive_def {
                                   * all 0: not soft. {k, 0, 0} holds a plane x = const, in which the vertices slide */
     embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of target - velocity of vertex) */
     embipc_real force_limit;     /* N, > 0: limit of the sum; each vertex has an equal part of it; 0: no limit */
-    const int *vertices;         /* vertices of a soft drive (vertex_count), in place of nodes; NULL, 0: all */
+    const int *vertices;         /* vertices of a soft drive (vertex_count), not nodes; NULL and 0: all */
     int vertex_count;
 } embipc_drive_def;
 
@@ -798,7 +798,7 @@ typedef struct embipc_joint_def {
     embipc_real stiffness;       /* of each held point and limit, or of an attachment's sum, N/m; 0: as above (0) */
     int contact;                 /* nonzero: contact of a and b stays as it is. 0: it is switched off, as by
                                   * embipc_world_set_pair(), also of bodies on a rope (0) */
-    const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL, 0: all */
+    const int *vertices;         /* of EMBIPC_ATTACH: of body b (vertex_count); NULL and 0: all */
     int vertex_count;
     embipc_real distance;        /* of EMBIPC_ATTACH: only those of them within it of the surface of a, m; 0: all (0) */
 } embipc_joint_def;
@@ -1660,7 +1660,7 @@ typedef struct embipc_overlap {
 /* Moves surfaces until none overlaps another. It first shifts bodies: the smallest shift found for each pair, divided
  * by volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until shifts
  * separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their way. Where
- * that fails, too, they are shifted out one by one, never past a fixed body that they do not overlap. In the end all
+ * growth fails, bodies are shifted out one by one, never past a fixed body that they do not overlap. In the end all
  * have their first shape. "Smallest found" is a search, not a proof.
  * Linked surfaces stay linked, and others do not become linked. Rings that pass through each other without crossing
  * are no overlap. Linked rings that overlap are separated by shifts that keep the link, or by a rotation of 20, 45 or
@@ -2097,7 +2097,7 @@ enum {
 #define EMBI_CERTIFICATE_ROOM 96   /* [tets per triangle] Most tet numbers */
 
 /* ---- Continuous collision detection ---- */
-/* [present gap] Left by one evaluation; a little below a tenth, any is right */
+/* [present gap; way] Left by one evaluation; by a step. See EMBI_SEARCH_BEYOND */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
 #define EMBI_CCD_WORK 256   /* [closest points] Most per query; the path is cut there */
 
@@ -10206,15 +10206,15 @@ static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_norma
 static int embi_ccd_search(embi_ccd_path *path, double *toi)
 {
     embi_ccd_normal now, next;
-    double gap0, keep = -1, reach = 1;
-    *toi = path->met = 0;
+    double gap0, keep = -1, reach = 1, spare;
+    *toi = 0;
     embi_ccd_look(path, 0, &now);
     gap0 = now.gap;
     if (!now.separates || !(gap0 > 0)) return 1;
+    spare = path->until < 1 ? gap0 / 1024 : 0;   /* so that rounding at `until` does not decide */
+    *toi = path->until;
     for (int work = 1; work < EMBI_CCD_WORK; work++) {
         double step = embi_ccd_advance(path, &now), rest = 1 - now.t, jump;
-        double spare = path->until < 1 ? gap0 / 1024 : 0;   /* then the time of contact is not found before `until` */
-        *toi = path->until;
         if (now.t >= path->until || embi_ccd_gap(path, &now, path->until) > path->xi + spare) return 0;
         if (now.gap <= EMBI_CCD_MEET * gap0 || !(now.t + step > now.t && step < rest)) break;
         jump = reach < rest ? reach : rest;
@@ -10236,7 +10236,6 @@ static int embi_ccd_search(embi_ccd_path *path, double *toi)
         now = next;
         if (keep < 0 && now.gap <= EMBI_CCD_KEEP * gap0) keep = now.t;
     }
-    *toi = path->until;
     if (now.t >= path->until) return 0;
     embi_ccd_look(path, 1, &next);
     if (next.separates && embi_ccd_free_between(path, &now, &next)) return 0;   /* free, by one look at its end */
@@ -10261,7 +10260,7 @@ static embi_ccd_path embi_ccd_path_of(const embipc_real x[12], const embipc_real
     return path;
 }
 
-/* the number itself, or the float before it */
+/* t, rounded down to an embipc_real */
 static embipc_real embi_ccd_before(double t)
 {
     embipc_real to = (embipc_real)t;
@@ -10286,8 +10285,8 @@ static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_r
     return meets;
 }
 
-/* Does x0 + t p meet before `until` <= 1? closest: of the start, may be NULL. *met: the time, or `until`. It is as *toi
- * of others, but all of the gap is used. It does not depend on `until`. */
+/* Does x0 + t p meet before `until` <= 1? closest: of the start, may be NULL. *met: path.met, the same
+ * for each `until` after it; without contact `until`. */
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
                     const embi_closest *closest, embipc_real min_separation, embipc_real until, embipc_real *met)
 {
@@ -11810,7 +11809,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     int self = a->base == b->base, kind = rule->joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS;
     for (int i = 0; i < 3; i++) {
         int v[4];
-        embipc_real box[6] = {0}, edge[6], other[6];   /* none is read with paths */
+        embipc_real box[6] = {0}, edge[6], other[6];   /* 0: only for compilers */
         if (!(embi_owned(a->bvh->own[ta], kind) >> i & 1)) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         if (!t->paths) {
@@ -13926,8 +13925,8 @@ typedef struct embi_reuse {
     int of_count;
     embi_factor_undo undo;
     embi_u64 *contact;           /* names of the candidates in contact in the factor (contact_count) */
-    embipc_real *stiffness;      /* theirs there, N/m (contact_count) */
-    int contact_count, firm;     /* firm: those that are missed when they open */
+    embipc_real *stiffness;      /* of each, N/m (contact_count) */
+    int contact_count, firm;     /* firm: those above the slack of stiffness */
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int regularized;             /* pivots that were replaced, in this step */
     int slow_solves;             /* in a row: see EMBI_SLOW_SOLVES */
@@ -13953,7 +13952,7 @@ typedef struct embi_rod_list {
     int count;
     embipc_real before;          /* energy at q^n that the energy bound counts, J */
     embipc_real passed;          /* energy of limits at q^n beyond what the last step left, J: not in `before` */
-    int lent;                    /* `before` has energy that a call lends: see embi_joint_allowance() */
+    embipc_real lent;            /* energy in `before` that calls lend, J: see embi_joint_allowance() */
 } embi_rod_list;
 
 /* Vertices of the elements, each once; stamp: the evaluation that the list is of. */
@@ -14416,7 +14415,7 @@ struct embipc_world {
     embi_budget budget;
     embipc_real *applied;        /* forces for the next step (3 per node) */
     embi_sums *sums;             /* per body, of the last step */
-    int calling;                 /* a step or the pair callback runs: its callbacks may not change the world */
+    int busy;                    /* a step or the pair callback runs: callbacks may not change the world */
     int step, builds;
     double time;                 /* s; floats would lose a minute in each hour of steps of 1 ms */
     embipc_real kappa_time_step; /* that derived kappa are for, s */
@@ -14483,11 +14482,11 @@ static int embi_find_body(const embipc_world *w, embipc_body body)
     return embi_find(w, EMBI_NAMED_BODY, body.index1, body.generation);
 }
 
-/* Refuses a call that would change a world below the step or call whose callback makes it. */
+/* Refuses to change a world while it is busy, that is from one of its callbacks. */
 static embipc_result embi_may_change(embipc_world *w)
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    return w->calling ? embi_refuse(&w->error, "a callback of this world may not change it: call when it has returned")
+    return w->busy ? embi_refuse(&w->error, "a callback of this world may not change it: call when it has returned")
                       : EMBIPC_OK;
 }
 
@@ -18950,7 +18949,7 @@ static void embi_joint_energies(const embi_state *s, const embi_joint *j, const 
     embipc_real passed = embi_joint_is_new(s, j) && !j->changed ? 0 : embi_max(E->held - j->energy, 0);
     embipc_real lent = embi_joint_allowance(s, j, E->held);
     passed = embi_max(passed - lent, 0);
-    of->lent |= lent > 0;
+    of->lent += lent;
     of->before += E->efforts;
     of->before += E->held - passed;
     of->passed += passed;
@@ -20274,7 +20273,7 @@ static int embi_stiffness_changed(embipc_real now, embipc_real in_factor, embipc
     return now > 2 * in_factor + slack || in_factor > 2 * now + slack;
 }
 
-/* Names a candidate by its vertices. A later search finds it again in another place, two edges perhaps in turn. */
+/* Names a candidate by its vertices. A later search finds it again elsewhere, two edges perhaps swapped. */
 static embi_u64 embi_candidate_name(const embi_candidate *c)
 {
     embi_u64 first = embi_pack(c->v[0], c->v[1]), second = embi_pack(c->v[2], c->v[3]);
@@ -20307,7 +20306,7 @@ static int embi_island_store_stiffness(embi_memory *m, embi_state *s, embi_islan
     return 1;
 }
 
-/* A contact's stiffness in the last factor, N/m; 0: it has none. *next: where it mostly is, behind the one before */
+/* A contact's stiffness in the last factor, N/m; 0: it has none. *next: the search starts there, and sets it */
 static embipc_real embi_factor_stiffness(const embi_reuse *factor, embi_u64 name, int *next)
 {
     for (int k = 0, at = *next; k < factor->contact_count; k++, at++) {
@@ -20319,7 +20318,7 @@ static embipc_real embi_factor_stiffness(const embi_reuse *factor, embi_u64 name
     return 0;
 }
 
-/* Is a contact's stiffness wrong by more than a factor of 2 in the last factor? One that has opened has none. */
+/* Is a contact's stiffness wrong by more than a factor of 2 in the last factor? Fewer firm ones: one opened. */
 static int embi_island_contacts_changed(const embi_state *s, embi_island *isle)
 {
     int firm = 0, next = 0;
@@ -20327,12 +20326,12 @@ static int embi_island_contacts_changed(const embi_state *s, embi_island *isle)
         embi_active_chunk r = embi_active_chunk_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             const embi_candidate *c = r.candidate + *k;
-            embipc_real now = r.closest[*k].stiffness, then, kappa;
+            embipc_real now = r.closest[*k].stiffness, in_factor, kappa;
             if (!(now > 0)) continue;
             kappa = embi_candidate_kappa(&r.pair->rule, c->dhat);
-            then = embi_factor_stiffness(&isle->factor, embi_candidate_name(c), &next);
-            if (embi_stiffness_changed(now, then, kappa)) return 1;
-            firm += embi_stiffness_changed(0, then, kappa);
+            in_factor = embi_factor_stiffness(&isle->factor, embi_candidate_name(c), &next);
+            if (embi_stiffness_changed(now, in_factor, kappa)) return 1;
+            firm += embi_stiffness_changed(0, in_factor, kappa);
         }
     }
     return firm < isle->factor.firm;
@@ -20792,7 +20791,7 @@ static void embi_ccd_work(void *arg, int begin, int end)
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
-            /* farther from the floor than the relative motion is long, rounding included */
+            /* farther from the floor than the relative motion is long, with rounding, and spare of embi_ccd_search() */
             if ((closest->d - t->error - separation) * (embipc_real)0.998 >
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
                 continue;
@@ -20818,8 +20817,8 @@ static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* bound.safe: a fraction of the direction without collision, and without inversion of tets where the material forbids
- * it; at most bound.searched [EIPC24 III-C]. EMBI_CCD_LEAVE of the way to the first contact is left. And the candidate
- * that limits it. Returns 0 for lack of memory or time. */
+ * it; at most bound.searched [EIPC24 III-C]. And the candidate that limits it: before its contact EMBI_CCD_LEAVE of
+ * the way is left. Returns 0 for lack of memory or time. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->bound.safe = isle->bound.searched;
@@ -21634,8 +21633,8 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * without corrections, motions about the centres are slowed down, then all motions. That happens in an implicit
  * step where potentials are not convex, for example with lagged rotations, or when a ball rolls from facet to
  * facet. Energy that the bound takes from rotations is given back later, from losses that are neither friction
- * nor those of every implicit step. Where a call lends energy to a joint, what the bound takes is part of the loan: it
- * is no debt, and the loan pays none.
+ * nor those of every implicit step. Where a call lends energy to a joint, what the bound takes is not owed, and
+ * nothing is given back.
  * Bodies that joints link, and nothing holds, are a group. Beside dL of its bodies it gets, as one rotation about its
  * centre c, what their motion loses: the sum of m (v - v_c)^n x (x - c - (x - c)^n), x the centre of a body. Without
  * it two welded boxes lose 37 % of their angular momentum in a second at 10 rad/s and h = 10 ms.
@@ -21995,7 +21994,7 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embip
             s->v[i] = keep_mean * mean[i % 3] + keep * (s->v[i] - mean[i % 3]);
         embi_scale(b->end.spin, keep, b->end.spin);
         embi_scale(b->end.momentum, keep, b->end.momentum);
-        b->end.owed = b->past.owed + (isle->rods.lent ? 0 : less);
+        b->end.owed = b->past.owed + (isle->rods.lent > 0 ? 0 : less);
         b->end.kinetic = b->end.kinetic - less - (1 - keep_mean * keep_mean) * b->mass.total * embi_dot(mean, mean) / 2;
     }
     return embi_max(excess - all, 0);
@@ -22121,7 +22120,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     }
     /* there is room: energy that earlier steps took, as far as this one has lost more than is normal */
     left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
-    if (owed > 0 && left > 0 && !isle->rods.lent) embi_island_speed_up(s, isle, left, owed);
+    if (owed > 0 && left > 0 && !(isle->rods.lent > 0)) embi_island_speed_up(s, isle, left, owed);
     return EMBI_ENDS_WELL;
 }
 
@@ -23753,7 +23752,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
 /* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. Candidates
  * are searched for its fraction bound.searched only, so that bounds alpha. It is less than 1 for a direction more than
  * twice as long as expected, else too many pairs become candidates. Then twice as much is expected from there on. A
- * direction that needs new candidates is searched only a little beyond where present ones end it. Ten bears in a heap
+ * direction that needs new candidates is searched only to EMBI_SEARCH_BEYOND times that end. Ten bears in a heap
  * take 0.8 of the time so. Returns 0 for lack of memory or time. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
@@ -23999,7 +23998,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
  * Uses: tuning, memory, pairs of primitives, contacts, part III, part IV, part V.
  * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
-/* Is an element's stiffness wrong by more than a factor of 2 in the last factor? */
+/* The same for all elements: contacts, and those that follow in order. */
 static int embi_island_stiffness_is_wrong(const embi_state *s, embi_island *isle)
 {
     if (embi_island_contacts_changed(s, isle)) return 1;
@@ -24654,7 +24653,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     double overrun;
     if ((r = embi_may_change(w)) != EMBIPC_OK) return r;
     s = &w->s;
-    w->calling = 1;
+    w->busy = 1;
     embi_budget_begin(w);
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_begin(s->settings.prover);
@@ -24667,7 +24666,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 #endif
     if (r != EMBIPC_OK) {
         r = embi_step_fail(w, r, lost, away);
-        w->calling = 0;
+        w->busy = 0;
         return r;
     }
     embi_velocities_finish(s);
@@ -24687,7 +24686,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     if (EMBI_SLEEP) embi_bodies_settle(w);
     for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_sleeps_at(s, k);
     overrun = embi_budget_end(w);
-    w->calling = 0;
+    w->busy = 0;
     if (stats) stats->overrun = overrun;
     if (stats) stats->late = s->timer.late;
     return EMBIPC_OK;
@@ -27748,9 +27747,9 @@ static void embi_tell_fits(const embipc_world *w)
 static int embi_ask_pair(embipc_world *w, const embi_body *a, const embi_body *b)
 {
     int may;
-    w->calling = 1;
+    w->busy = 1;
     may = (w->def.pair)(a->handle, a->caller.user, b->handle, b->caller.user, w->def.pair_ctx);
-    w->calling = 0;
+    w->busy = 0;
     return may;
 }
 
@@ -28154,7 +28153,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_body gone;
     int at = embi_find_body(w, body);
     if (at < 0) return embi_no_body(w, body);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     s = &w->s;
     report = &w->report;
     if (embi_sleeps(w)) embi_wake_touching(w, s->body + at, EMBI_AWAKE);
@@ -28203,7 +28202,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     embi_body *a_body, *b_body;
     int rules = w ? w->rule_count : 0;
     if (ia < 0 || ib < 0) return embi_no_body(w, ia < 0 ? a : b);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     a_body = w->s.body + embi_min_int(ia, ib);
     b_body = w->s.body + embi_max_int(ia, ib);
     if (!(friction <= EMBI_FRICTION_MOST && embi_finite(friction)))
@@ -28255,7 +28254,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     embipc_result r = EMBIPC_OK;
     int *old, at, asked, changed = 0;
     if (!b) return embi_no_body(w, body);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     if (!w->def.pair)
         return embi_blame_body(w, b, embi_refuse(&w->error, "there is no pair callback: see embipc_world_def.pair"));
     at = (int)(b - w->s.body);
@@ -28287,7 +28286,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     embi_body_rules old;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     old = b->rules;
     b->rules.groups = groups;
     b->rules.mask = mask;
@@ -28502,7 +28501,7 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive driv
 {
     int at = embi_find(w, EMBI_NAMED_DRIVE, drive.index1, drive.generation);
     if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
 }
@@ -28933,7 +28932,7 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint join
 {
     int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     embi_joint_remove(w, at);
     return EMBIPC_OK;
 }
@@ -29000,7 +28999,7 @@ EMBIPC_API embipc_result embipc_joint_change(embipc_world *w, embipc_joint joint
     embipc_real old[9], now[9];
     embipc_result r;
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     j = w->s.driven.joint.list + at;
     if ((r = embi_check_joint_change(w, j, def, &next)) != EMBIPC_OK) return r;
     embi_joint_numbers(&j->def, old);
@@ -30169,7 +30168,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     embipc_result result;
     size_t nodes;
     if (!b) return embi_no_body(w, body);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     if (!position) return embi_blame_body(w, b, embi_refuse(&w->error, "its position is NULL"));
     s = &w->s;
     embi_body_fit(s, b, s->q, now, from);
@@ -30398,7 +30397,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     int rules, slot_count, mixed;
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
-    if (w->calling) return embi_may_change(w);
+    if (w->busy) return embi_may_change(w);
     rules = w->rule_count;
     slot_count = w->named[EMBI_NAMED_BODY].count;
     mixed = w->mixed_start;
@@ -30975,7 +30974,7 @@ EMBIPC_API embipc_result embipc_world_copy(const embipc_world *world, embipc_wor
 {
     if (!copy) return EMBIPC_ERR_ARGUMENT;
     *copy = NULL;
-    if (!world || world->calling) return EMBIPC_ERR_ARGUMENT;
+    if (!world || world->busy) return EMBIPC_ERR_ARGUMENT;
     *copy = embi_world_copy(world, &world->memory.hooks, NULL);
     return *copy ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
@@ -30987,7 +30986,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     long allocations;
     embipc_result r = embi_may_change(world);
     if (r != EMBIPC_OK) return r;
-    if (!saved || saved->calling) return embi_refuse(&world->error, saved ? "saved is in a step" : "saved is NULL");
+    if (!saved || saved->busy) return embi_refuse(&world->error, saved ? "saved is busy" : "saved is NULL");
     if (saved == world) return EMBIPC_OK;
     c = embi_world_copy(saved, &world->memory.hooks, &world->error);
     if (!c) return world->error.code;
@@ -31212,7 +31211,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #ifndef EMBIPC_NO_SNAPSHOT
 
 /* Words of the head: name, format, their number, hash. Even formats: of floats. Others are not read. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 15 : 13, EMBI_SNAPSHOT_HEAD = 4 };
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 16 : 13, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -31873,7 +31872,7 @@ EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buff
     embi_stream s;
     embi_u64 hash;
     if (bytes) *bytes = 0;
-    if (!world || world->calling || !bytes) return EMBIPC_ERR_ARGUMENT;
+    if (!world || world->busy || !bytes) return EMBIPC_ERR_ARGUMENT;
     memset(&s, 0, sizeof s);
     s.to = (unsigned char *)buffer;
     s.at = EMBI_SNAPSHOT_HEAD;
@@ -32497,7 +32496,7 @@ typedef struct embi_part_body {
     int nv, closed, handles;     /* handles: one of its parts is not a topological ball */
     int fixed, rank;             /* rank: number of pairs, overlapping at the start, that link it to a fixed body */
     int crowded;                 /* it is not apart from another */
-    int stuck;                   /* shifts did not separate it */
+    int stuck;                   /* it has no place yet */
     embipc_real diagonal, volume, thickness, centre0[3];
     embi_part_pose now, kept;
     embi_surface s;
@@ -33302,7 +33301,7 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
 }
 
 /* Would body n, shifted from 0 to t, pass a fixed body that it does not overlap? Decided by boxes of triangles. */
-static embi_answer embi_part_passes(embi_parting *p, int n, const embipc_real t[3])
+static embi_answer embi_part_barred(embi_parting *p, int n, const embipc_real t[3])
 {
     const embi_part_body *a = p->body + n;
     embipc_real range[6];
@@ -33343,12 +33342,12 @@ static int embi_part_pass(embi_parting *p, int n, const embipc_real u[3], embipc
         embi_scale(t, at, u);
         clear = -1;
     }
-    if ((answer = embi_part_passes(p, n, t)) == EMBI_NO) *length = at;
+    if ((answer = embi_part_barred(p, n, t)) == EMBI_NO) *length = at;
     return answer != EMBI_NO_MEMORY;
 }
 
-/* Shifts stuck bodies from where they were given, the largest first, each past all that have their place. Pairs that
- * push each other to and fro end here: so do boxes within boxes. Where it finds no way, a body stays. */
+/* Shifts stuck bodies from where they were given, the largest first, each past all that have their place. This ends
+ * where pairs push each other to and fro. A body without a way stays, and is an obstacle, not stuck. */
 static int embi_part_place(embi_parting *p)
 {
     for (;;) {

@@ -435,7 +435,7 @@ static void test_snapshots(void)
     ENSURE(copy && embipc_world_hash(copy) == embipc_world_hash(w));
     embipc_world_destroy(copy);
     buffer[8] = 13;   /* the format of doubles */
-    ENSURE(embipc_world_load(buffer, bytes, &wd, &copy, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 13; this build reads format 15"));
+    ENSURE(embipc_world_load(buffer, bytes, &wd, &copy, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 13; this build reads format 16"));
     free(buffer);
     embipc_world_destroy(w);
 }
