@@ -11331,6 +11331,7 @@ static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], emb
                            const embipc_real two[6])
 {
     embipc_real begin = 0, end = 1;
+    if (embi_ranges_meet(a, embi_none, reach, b)) return 1;   /* mostly neighbours, already at t = 0 */
     for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0, for the lower side of a and then the upper one */
         int low = i < 3, c = low ? i + 3 : i - 3;
         embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach,
@@ -11399,6 +11400,7 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     int self = a->base == w->b->base;
     *share = 1;
     if (w->paths) {   /* few pairs pass with all of the slack */
+        if (self && i < a->bvh->leaves && embi_boxes_meet(one, two)) return 1;
         if (!embi_traverse_lets(w, 0, i, j, 1)) return 0;
         if (w->slack > 0) *share = embi_bvh_share(a, i, j);
         return *share >= 1 || embi_traverse_lets(w, 0, i, j, *share);
@@ -11671,6 +11673,30 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
+/* A lower bound of the distance of the first `split` of four points to the others, along paths x + t way, 0 <= t <= 1:
+ * between two planes whose normal n joins the middles of both sides. It is min n.(x_b - x_a) / |n|, at t = 0 or 1. Most
+ * neighbours on a surface are told apart so, whatever their boxes. */
+static embipc_real embi_planes_gap(const embi_point x[4], const embi_point *way, int split)
+{
+    embipc_real n[3], gap = EMBI_HUGE, size;
+    for (int i = 0; i < 3; i++)
+        n[i] = split == 2 ? (x[2][i] + x[3][i]) - (x[0][i] + x[1][i]) : (x[1][i] + x[2][i] + x[3][i]) - 3 * x[0][i];
+    for (int k = 0; k < 2; k++) {
+        embipc_real own = -EMBI_HUGE, other = EMBI_HUGE;
+        for (int i = 0; i < 4; i++) {
+            embipc_real r[3], at;
+            embi_sub(r, x[i], x[0]);
+            at = embi_dot(n, r) + (k ? embi_dot(n, way[i]) : (embipc_real)0);
+            if (i < split) own = embi_max(own, at);
+            else other = embi_min(other, at);
+        }
+        gap = embi_min(gap, other - own);
+        if (gap <= 0) return 0;
+    }
+    size = embi_norm(n);
+    return size > 0 ? gap / size : (embipc_real)0;
+}
+
 /* Tests whether pair c can come within reach, for the approach t of its first side; x: its points. New and cached
  * candidates take the same tests: boxes, then the distance, stored in c->apart. The distance is taken at the middle
  * of the displacements, since |p + mid + r - q| >= |p + mid - q| - |half|. */
@@ -11697,7 +11723,15 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
 {
     embipc_real one[6], two[6], ways[2][6], away[3], w[4], reach = t->reach + t->slack;
     int split = c->edge_edge ? 2 : 1, mask;
+    embi_point way[4];
+    embipc_real gap;
     c->share = 1;
+    for (int k = 0; k < 4; k++) {
+        const embipc_real *of = k < split ? a->way : b->way;
+        way[k] = of ? of + 3 * v[k] : embi_none;
+    }
+    gap = embi_planes_gap(x, way, split);
+    if (gap > reach) return 0;
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
     embi_path_ways(ways[0], a, v, split);
@@ -11705,7 +11739,7 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     if (!embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
     if (t->slack > 0) c->share = embi_vertices_share(a, v, split);   /* few come here */
     reach = t->reach + c->share * t->slack;
-    if (c->share < 1 && !embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
+    if (c->share < 1 && (gap > reach || !embi_boxes_pass(one, ways[0], reach, two, ways[1]))) return 0;
     for (int i = 0; i < 3; i++)
         away[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
     c->apart = embi_closest_distance(x, c->edge_edge, w, &mask);
@@ -11751,10 +11785,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
                               embi_candidate **list, int *count)
 {
     embi_point p[4];
-    embi_candidate *c;
+    embi_candidate one, *c = &one;
     int split = edge_edge ? 2 : 1, self = a->base == b->base;
-    if (!EMBI_ARRAY(m, *list, *count + 1, 0, EMBI_CANDIDATES)) return 0;
-    c = *list + *count;
     c->edge_edge = (short)edge_edge;
     c->parts = (short)parts;
     c->less = 0;
@@ -11763,7 +11795,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     if (t->paths ? !embi_candidate_passes(c, a, b, v, p, t) : !embi_candidate_near(c, p, t)) return 1;
     embi_candidate_complete(c, a, b, v, rule);
     if (self && t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
-    ++*count;
+    if (!EMBI_ARRAY(m, *list, *count + 1, 0, EMBI_CANDIDATES)) return 0;
+    (*list)[(*count)++] = one;
     return 1;
 }
 
@@ -11841,9 +11874,11 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     embi_scale(back.mid, -1, t->mid);
     for (int n = 0; n < key_count; n++) {
         int ta = embi_hi(keys[n].key), tb = embi_lo(keys[n].key);
-        embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
-        embi_approach_box(t, share, t->reach, b->bvh->tri_box + 6 * tb, near_b);
-        embi_approach_box(&back, share, t->reach, a->bvh->tri_box + 6 * ta, near_a);
+        embipc_real near_a[6] = {0}, near_b[6] = {0}, share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
+        if (!t->paths) {
+            embi_approach_box(t, share, t->reach, b->bvh->tri_box + 6 * tb, near_b);
+            embi_approach_box(&back, share, t->reach, a->bvh->tri_box + 6 * ta, near_a);
+        }
         if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count) ||
             !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count) ||
             !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, share, list, count))

@@ -567,6 +567,41 @@ static void test_candidates_along_paths(void)
     ENSURE(paths_found > 1000 && 3 * paths_found < ranges_found);
 }
 
+/* The gap between two planes bounds the distance wherever both sides are on their ways. A point that comes down on the
+ * middle of a triangle, or goes up from it, has this gap exactly. */
+static void test_planes_between_paths(void)
+{
+    static const double corner[4][3] = {{0, 0, 1}, {1, 0, 0}, {-0.5, 0.8, 0}, {-0.5, -0.8, 0}}, down[3] = {0, 0, -0.4},
+                        up[3] = {0, 0, 7}, none[3] = {0, 0, 0};
+    const double *x[4] = {corner[0], corner[1], corner[2], corner[3]}, *way[4] = {down, none, none, none};
+    int positive = 0;
+    ENSURE(fabs(embi_planes_gap(x, way, 1) - 0.6) < 1e-15);
+    way[0] = up;
+    ENSURE(fabs(embi_planes_gap(x, way, 1) - 1) < 1e-15);
+    for (int r = 0; r < 20000; r++) {
+        int ee = r % 2, mask;
+        double at[4][3], go[4][3], now[4][3], w[4], far = pow(10, test_uniform(-1, 1)), gap;
+        const double *moved[4];
+        for (int k = 0; k < 4; k++)
+            for (int i = 0; i < 3; i++) {
+                at[k][i] = test_uniform(-1, 1) + (k > ee && i == r % 3 ? 2 : 0);
+                go[k][i] = far * test_uniform(-1, 1);
+            }
+        for (int k = 0; k < 4; k++) {
+            x[k] = at[k];
+            way[k] = go[k];
+            moved[k] = now[k];
+        }
+        gap = embi_planes_gap(x, way, ee ? 2 : 1);
+        positive += gap > 0;
+        for (int n = 0; n <= 16; n++) {
+            for (int i = 0; i < 12; i++) now[i / 3][i % 3] = at[i / 3][i % 3] + n / 16.0 * go[i / 3][i % 3];
+            ENSURE(gap <= embi_closest_distance(moved, ee, w, &mask) * (1 + 1e-12));
+        }
+    }
+    ENSURE(positive > 5000);
+}
+
 /* Long ways that go by each other: two balls fly across. Together they meet only when they are there at one time; each by itself
  * where one way crosses the other, as far as boxes tell. */
 static void test_ways_across(void)
@@ -952,6 +987,7 @@ int main(int argc, char **argv)
     RUN(candidates_solids);
     RUN(candidates_sheets);
     RUN(candidates_self);
+    RUN(planes_between_paths);
     RUN(candidates_along_paths);
     RUN(ways_across);
     RUN(rest_clamp);
