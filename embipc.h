@@ -21875,17 +21875,26 @@ static embipc_real embi_island_lag_work(const embi_state *s, const embi_island *
     return work / 2;
 }
 
-/* Work of surfaces that run, J: what friction on them does along their own motion */
+/* Work of surfaces that run, J: what friction on them does along their own motion. With f of this step and F of those
+ * before, each a force times h, a step of BDF2 adds (2 f + F)/3 to the momentum. So where a wheel begins to roll on a
+ * belt, friction ends, and a third of it still acts. F is taken as its limit, against that motion. */
 static embipc_real embi_island_run_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0;
     for (int k = 0; k < isle->friction.count && isle->friction.runs; k++) {
-        const embi_element *f = &isle->friction.list[k].base;
+        const embi_friction *c = isle->friction.list + k;
+        const embi_element *f = &c->base;
         const embi_pair *pair = s->pair + f->pair;
+        embipc_real v[3] = {0, 0, 0}, limit;
         for (int i = 0; i < 4; i++) {
             const embi_body *b = s->body + (embi_has_vertex(s->body + pair->b, f->v[i]) ? pair->b : pair->a);
             work += s->h * f->first * f->w[i] * embi_dot(f->dir, b->rules.surface_velocity);
+            embi_axpy(v, f->w[i], b->rules.surface_velocity);
         }
+        if (!embi_is_two_step(s->body + pair->a) && !embi_is_two_step(s->body + pair->b)) continue;
+        embi_axpy(v, -embi_dot(v, c->n), c->n);
+        limit = c->weight * embi_norm(v);
+        work += s->h * (limit - f->first * embi_dot(f->dir, v)) / 3;
     }
     return work;
 }
