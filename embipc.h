@@ -28839,7 +28839,7 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
         if (!b) continue;
         size = embi_frame_size(s, b, k && d->kind == EMBIPC_ROD ? d->point_b : d->point);
         j->arm = embi_max(j->arm, size);
-        most = embi_min(most, b->kind == EMBIPC_AFFINE ? b->diagonal : size);
+        most = embi_min(most, b->kind <= EMBIPC_AFFINE ? b->diagonal : size);   /* of one tet */
     }
     j->arm = embi_min(j->arm, most);
     if (d->kind == EMBIPC_ATTACH) {
