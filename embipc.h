@@ -20969,9 +20969,34 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
     d->gap = gap;
 }
 
-/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. If the drive
- * rotates and its increment is long, this is divided by four. Otherwise it gives up the rest of this step. Returns 0
- * when no drive contributes: a free body moves there by itself. */
+/* Was the drive blocked, and goes back now, so that what it pressed pushes it along? By its effort in the last step */
+static int embi_drive_retreats(const embi_drive *d)
+{
+    embipc_real work = 0;
+    for (int i = 0; i < 3; i++)
+        work += d->reached.force[i] * (d->pose_next[i] - d->pose[i]) +
+                d->reached.torque[i] * (d->pose_next[3 + i] - d->pose[3 + i]);
+    return d->reached.blocked && work < 0;
+}
+
+/* Takes friction on a driven body, and on what it drags along, out of this pass. With the normal forces of the jam it
+ * would drag that against the next wall. Returns 0 where there is none. */
+static int embi_island_let_go(const embi_state *s, embi_island *isle, int driven, int dragged)
+{
+    int kept = 0, count = isle->friction.count;
+    for (int k = 0; k < count; k++) {
+        const embi_pair *pair = s->pair + isle->friction.list[k].base.pair;
+        if (pair->a == driven || pair->b == driven || pair->a == dragged || pair->b == dragged) continue;
+        isle->friction.list[kept++] = isle->friction.list[k];
+    }
+    isle->friction.count = kept;
+    return kept < count;
+}
+
+/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. First contacts get
+ * their full Hessian, and a drive that goes back loses friction. If it rotates and its increment is long, this is then
+ * divided by four. Otherwise it gives up the rest of this step. Returns 0 when no drive contributes: a free body moves
+ * there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidates.list + limit;
@@ -20987,6 +21012,15 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     }
     embi_island_save_direction(s, isle, 1);
     if (!worst || most > -1e-6 * c->dhat) return 0;
+    a = embi_body_of_vertex(s, c->v[0]);
+    b = embi_body_of_vertex(s, c->v[3]);
+    if ((embi_drive_retreats(worst) &&
+         embi_island_let_go(s, isle, worst->body, embi_is_dynamic(s->body + a) ? a : b)) || !isle->tune.full_hessian) {
+        /* another direction may be free */
+        isle->tune.full_hessian = 1;
+        embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
+        return 1;
+    }
     if (worst->rotating && worst->increments < 1000000 &&   /* is an increment long? */
         embi_drive_distance(s, worst, s->driven.safe_q) > EMBI_INCREMENT_LENGTH * c->dhat) {
         worst->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
@@ -20995,8 +21029,6 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
         embi_drive_aim(s, worst);
         return 1;
     }
-    a = embi_body_of_vertex(s, c->v[0]);
-    b = embi_body_of_vertex(s, c->v[3]);
     embi_drive_stop(worst, s->body[a == worst->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
     return 1;
 }
@@ -24215,6 +24247,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
         embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
+        embi_island_nonquadratic(s, isle, s->x);   /* friction may be less */
         return embi_island_is_rotated(s, isle) ? embi_island_back_to_rigid(m, s, isle) : EMBIPC_OK;
     }
     if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
