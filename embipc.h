@@ -20994,7 +20994,7 @@ static int embi_island_let_go(const embi_state *s, embi_island *isle, int driven
 }
 
 /* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. First contacts
- * get their full Hessian, and a drive that goes back loses friction. If it rotates and its increment is long, this is then
+ * get their full Hessian, and a drive that goes back loses friction. If it rotates and its increment is long, this is
  * divided by four. Otherwise it gives up the rest of this step. Returns 0 when no drive contributes: a free body moves
  * there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
