@@ -21004,9 +21004,34 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
     d->gap = gap;
 }
 
-/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. If the drive
- * rotates and its increment is long, this is divided by four. Otherwise it gives up the rest of this step. Returns 0
- * when no drive contributes: a free body moves there by itself. */
+/* Was the drive blocked, and goes back now, so that what it pressed pushes it along? By its effort in the last step */
+static int embi_drive_retreats(const embi_drive *d)
+{
+    embipc_real work = 0;
+    for (int i = 0; i < 3; i++)
+        work += d->reached.force[i] * (d->pose_next[i] - d->pose[i]) +
+                d->reached.torque[i] * (d->pose_next[3 + i] - d->pose[3 + i]);
+    return d->reached.blocked && work < 0;
+}
+
+/* Takes friction on a driven body, and on what it drags along, out of this pass. With the normal forces of the jam it
+ * would drag that against the next wall. Returns 0 where there is none. */
+static int embi_island_let_go(const embi_state *s, embi_island *isle, int driven, int dragged)
+{
+    int kept = 0, count = isle->friction.count;
+    for (int k = 0; k < count; k++) {
+        const embi_pair *pair = s->pair + isle->friction.list[k].base.pair;
+        if (pair->a == driven || pair->b == driven || pair->a == dragged || pair->b == dragged) continue;
+        isle->friction.list[kept++] = isle->friction.list[k];
+    }
+    isle->friction.count = kept;
+    return kept < count;
+}
+
+/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. First contacts
+ * get their full Hessian, and a drive that goes back loses friction. If it rotates and its increment is long, this is
+ * divided by four. Otherwise it gives up the rest of this step. Returns 0 when no drive contributes: a free body moves
+ * there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidates.list + limit;
@@ -21022,6 +21047,15 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     }
     embi_island_save_direction(s, isle, 1);
     if (!worst || most > -1e-6 * c->dhat) return 0;
+    a = embi_body_of_vertex(s, c->v[0]);
+    b = embi_body_of_vertex(s, c->v[3]);
+    if ((embi_drive_retreats(worst) &&
+         embi_island_let_go(s, isle, worst->body, embi_is_dynamic(s->body + a) ? a : b)) || !isle->tune.full_hessian) {
+        /* another direction may be free */
+        isle->tune.full_hessian = 1;
+        embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
+        return 1;
+    }
     if (worst->rotating && worst->increments < 1000000 &&   /* is an increment long? */
         embi_drive_distance(s, worst, s->driven.safe_q) > EMBI_INCREMENT_LENGTH * c->dhat) {
         worst->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
@@ -21030,8 +21064,6 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
         embi_drive_aim(s, worst);
         return 1;
     }
-    a = embi_body_of_vertex(s, c->v[0]);
-    b = embi_body_of_vertex(s, c->v[3]);
     embi_drive_stop(worst, s->body[a == worst->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
     return 1;
 }
@@ -21910,17 +21942,26 @@ static embipc_real embi_island_lag_work(const embi_state *s, const embi_island *
     return work / 2;
 }
 
-/* Work of surfaces that run, J: what friction on them does along their own motion */
+/* Work of surfaces that run, J: what friction on them does along their own motion. With f of this step and F of those
+ * before, each a force times h, a step of BDF2 adds (2 f + F)/3 to the momentum. So where a wheel begins to roll on a
+ * belt, friction ends, and a third of it still acts. F is taken as its limit, against that motion. */
 static embipc_real embi_island_run_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0;
     for (int k = 0; k < isle->friction.count && isle->friction.runs; k++) {
-        const embi_element *f = &isle->friction.list[k].base;
+        const embi_friction *c = isle->friction.list + k;
+        const embi_element *f = &c->base;
         const embi_pair *pair = s->pair + f->pair;
+        embipc_real v[3] = {0, 0, 0}, limit;
         for (int i = 0; i < 4; i++) {
             const embi_body *b = s->body + (embi_has_vertex(s->body + pair->b, f->v[i]) ? pair->b : pair->a);
             work += s->h * f->first * f->w[i] * embi_dot(f->dir, b->rules.surface_velocity);
+            embi_axpy(v, f->w[i], b->rules.surface_velocity);
         }
+        if (!embi_is_two_step(s->body + pair->a) && !embi_is_two_step(s->body + pair->b)) continue;
+        embi_axpy(v, -embi_dot(v, c->n), c->n);
+        limit = c->weight * embi_norm(v);
+        work += s->h * (limit - f->first * embi_dot(f->dir, v)) / 3;
     }
     return work;
 }
@@ -24241,6 +24282,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
         embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
+        embi_island_nonquadratic(s, isle, s->x);   /* friction may be less */
         return embi_island_is_rotated(s, isle) ? embi_island_back_to_rigid(m, s, isle) : EMBIPC_OK;
     }
     if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
@@ -28865,7 +28907,7 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
         if (!b) continue;
         size = embi_frame_size(s, b, k && d->kind == EMBIPC_ROD ? d->point_b : d->point);
         j->arm = embi_max(j->arm, size);
-        most = embi_min(most, b->kind == EMBIPC_AFFINE ? b->diagonal : size);
+        most = embi_min(most, b->kind <= EMBIPC_AFFINE ? b->diagonal : size);   /* of one tet */
     }
     j->arm = embi_min(j->arm, most);
     if (d->kind == EMBIPC_ATTACH) {

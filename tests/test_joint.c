@@ -260,20 +260,24 @@ static void test_linked_spin(void)
 /* ---- what holds the ends of a joint ---- */
 
 /* A torque T tilts a joint by at most 2 T / (stiffness l^2), and a hinge by just that; l also for a boom on a bracket of a
- * twelfth of its length. What sees the tilt are two vertices of the boom, pushed in opposite directions. */
+ * twelfth of its length, which may be kinematic: l was a quarter of its diagonal then. What sees the tilt are two vertices
+ * of the boom, pushed in opposite directions. */
 static void test_tilt(void)
 {
     for (int kind = EMBIPC_HINGE; kind <= EMBIPC_WELD; kind++)
-        for (int small = 0; small < 2; small++) {
+        for (int small = 0; small < 3; small++) {
             scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 0);
             const double size = small ? 0.02 : 0.24, T = 2, D = sqrt(0.24 * 0.24 + 2 * 4e-4), E = size * sqrt(3.0),
                          l = fmin(fmax(D, E) / 4, fmin(D, E)), K = 1e6;
-            int bracket = joint_box(&s, size, size, size, -size / 2 - 0.001, 0, 0), boom = joint_box(&s, 0.24, 0.02, 0.02, 0.12, 0, 0);
+            embipc_body_def post = scene_def("post", EMBIPC_KINEMATIC, -size / 2 - 0.001, 0, 0);
+            int bracket = small == 2 ? scene_box(&s, post, size, size, size, 1)
+                                     : joint_box(&s, size, size, size, -size / 2 - 0.001, 0, 0);
+            int boom = joint_box(&s, 0.24, 0.02, 0.02, 0.12, 0, 0);
             embipc_joint_def d = scene_joint_def(&s, EMBIPC_WELD, -1, bracket, -size / 2, 0, 0, NULL);
             embipc_body_view v;
             double x0[24], tilt, bound = 2 * T / (K * l * l), rise = 0;
             d.stiffness = 1e12;
-            (void)scene_joint(&s, d);
+            if (small < 2) (void)scene_joint(&s, d);
             d = scene_joint_def(&s, (embipc_joint_kind)kind, bracket, boom, 0, 0, 0, X);
             d.stiffness = K;
             (void)scene_joint(&s, d);

@@ -1167,6 +1167,41 @@ static void test_belt(void)
     }
 }
 
+/* A wheel that is put on a running belt slides until it rolls. Slip takes three shares of the belt's speed V, one of
+ * travel and two of spin: so it ends with V/3 and -2/3 V/R, and friction is nearly 0. One that begins with -V/R stays where
+ * it is. By BDF2 the energy bound took speed: friction of nearly mu N changed its sign in each step, and the wheel from
+ * rest went on to 0.99 V. */
+static void test_wheel_on_belt(void)
+{
+    const double belt[3] = {2, 0, 0}, R = 0.3, mu = 0.8;
+    for (int k = 0; k < 4; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("wheel", EMBIPC_AFFINE, 0, 0, R + 2e-4);
+        test_mesh m = cylinder(192, R);
+        embipc_pair_force row;
+        embipc_body_state st;
+        double most = 0;
+        scene s;
+        wd.integrator = k % 2 ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER;
+        s = scene_empty(&wd);
+        scene_ground(&s, 20, mu);
+        (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[0], belt));
+        d.friction = mu;
+        d.material.young = 1e9;
+        d.angular_velocity[1] = k < 2 ? 0 : -belt[0] / R;
+        scene_add_mesh(&s, &d, &m, 1);
+        for (int n = 0; n < 60 && scene_step(&s); n++)
+            if (n >= 40 && embipc_world_pair_forces(s.w, &row, 1)) most = fmax(most, fabs(row.friction[0]));
+        st = scene_state(s.w, s.body[1]);
+        printf("  %s, %s: %.4f m/s, %.4f rad/s, friction %.3f of the weight\n", k < 2 ? "from rest" : "spinning",
+               k % 2 ? "BDF2" : "backward Euler", st.velocity[0], st.angular_velocity[1], most / (9.81 * st.mass));
+        ENSURE_CLOSE(st.velocity[0], k < 2 ? belt[0] / 3 : 0, 0.02);
+        ENSURE_CLOSE(st.angular_velocity[1], (k < 2 ? -2.0 / 3 : -1) * belt[0] / R, 0.05);
+        ENSURE(most < 0.02 * 9.81 * st.mass);
+        scene_end(&s);
+    }
+}
+
 /* mu_s 0.6, mu 0.3 on a slope of tan 0.45: a block that rests stays; one that is pushed slides with g (sin - mu cos); on
  * a slope of tan 0.65 it slides from rest. Out of 0.25 a pushed one comes to rest and stays there. */
 static void test_static_friction(void)
@@ -1309,6 +1344,7 @@ int main(int argc, char **argv)
     test_unused();
     meshio_test_unused();
     RUN(belt);
+    RUN(wheel_on_belt);
     RUN(friction_of_changing_steps);
     RUN(frames_of_any_length);
     RUN(static_friction);
