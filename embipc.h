@@ -989,8 +989,8 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
                                              embipc_real *weight);
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
- * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
- * Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an invalid
+ * that carry a surface vertex inside, with a weight above 1e-6 (floats: 1e-3). A drive of these nodes holds that part of
+ * the surface. Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an invalid
  * handle, a NULL, a nan, or lo above hi. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
@@ -29533,14 +29533,15 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body 
     return EMBIPC_OK;
 }
 
-/* Is the node in the box, or for a cage body a vertex that it carries? */
+/* Is the node in the box, or for a cage body a vertex that it carries? A weight from EMBI_CAGE_MARGIN does not count. */
 static int embi_holds(const embi_state *s, const embi_body *b, int node, const embipc_real lo[3],
                       const embipc_real hi[3])
 {
     if (b->kind != EMBIPC_CAGE) return embi_is_between(s->q + 3 * node, lo, hi);
     for (int v = b->vert0; v < b->vert0 + b->nv; v++)
         for (int k = 0; k < s->J.count[v]; k++)
-            if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > 1e-6 && embi_is_between(s->x + 3 * v, lo, hi))
+            if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > EMBI_EITHER(1e-6, 1e-3) &&
+                embi_is_between(s->x + 3 * v, lo, hi))
                 return 1;
     return 0;
 }
