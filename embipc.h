@@ -1135,7 +1135,7 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_con
  *   rotation, position  of the grid, as in embipc_pose: it lies in its plane z = 0, with the middle at the origin. The
  *              rotation may be rounded as that of an embipc_body_def
  *   size       along x and y, m; and the distance from the plane up to which vertices count (3), > 0; INFINITY: all
- *   nx, ny     taxels along x and y
+ *   nx, ny     taxels along x and y. A hundredth of a taxel beyond the rim counts, too: pads bulge
  *   friction   coefficient for `slides`, >= 0
  *   out        taxel (i, j) at i + nx j (nx * ny)
  * O(vertices + triangles + taxels), no allocation. Returns EMBIPC_OK, HANDLE, or ARGUMENT (out is then unchanged). */
@@ -29949,11 +29949,12 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-/* The row of n taxels over `size` that p is in, or -1. The rim, with a pad's border vertices, belongs to the grid. */
+/* The row of n taxels over `size` that p is in, or -1. The rim, with border vertices of a pad that bulges or is rounded,
+ * belongs to the grid. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 {
     embipc_real at = (p / size + (embipc_real)0.5) * (embipc_real)n;
-    return at >= -1e-6 && at <= n + 1e-6 ? embi_min_int((int)embi_max(at, 0), n - 1) : -1;
+    return at >= -0.01 && at <= n + 0.01 ? embi_min_int((int)embi_max(at, 0), n - 1) : -1;
 }
 
 /* The taxel below a point, or NULL. */
