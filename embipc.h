@@ -17654,7 +17654,8 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         embi_anchor_at(&p, s->qn + 3 * b->node0, r);
         embi_sub(r, r, o);
         embi_cross(t, f->axis, r);
-        if (away > 0 && embi_norm(t) > 1e-6 * b->diagonal) return EMBI_PIVOT_NONE;
+        if (away > 0 && embi_norm(t) > embi_max((embipc_real)1e-6 * b->diagonal, embi_body_rounding(b)))
+            return EMBI_PIVOT_NONE;
     }
     return away > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
 }
