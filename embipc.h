@@ -759,8 +759,9 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * one tet, and bends sideways, too: EMBIPC_ATTACH clamps the whole end. A joint is stiff, not rigid: a force F opens a
  * gap of at most F/stiffness, a torque T tilts it by at most 2 T/(stiffness l^2). The default stiffness is 1000 M/h^2.
  * M is the mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2/M,
- * the way it would move M in one step. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and
- * none grows. Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of
+ * the way it would move M in one step. It is less where the weight of M would open a gap of less than 64 units in the
+ * last place of coordinates, as with floats at h = 1 ms: forces are read from gaps. A chain of 20 links of 50 mm swings
+ * for 100 s with gaps of at most 10 um, and none grows. Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of
  * its amplitude in each step of backward Euler, and far less with EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
     EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
@@ -2124,6 +2125,7 @@ enum {
 
 /* ---- Joints ---- */
 #define EMBI_JOINT_STIFF ((embipc_real)1000)   /* [1] Stiffness of a joint, times h^2 / M */
+#define EMBI_JOINT_SEEN ((embipc_real)16)   /* [rounding] Gap under the weight that a joint has at least */
 
 /* ---- Contacts of an island ---- */
 #define EMBI_SHARE_NEAR EMBI_SHARE(64)   /* [closest points] Of a range */
@@ -18713,10 +18715,16 @@ static void embi_limits_yield(const embi_state *s, const embi_joint *j, embi_rod
     }
 }
 
-/* Stiffness of each held point and limit, or of an attachment's sum, N/m */
+/* Stiffness of each held point and limit, or of an attachment's sum, N/m. Forces are those of gaps. So a derived one
+ * leaves gaps that are more than rounding. With floats they would not be at small h. */
 static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
 {
-    return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
+    embipc_real K = EMBI_JOINT_STIFF * j->mass / s->hh, weight = j->mass * embi_norm(s->gravity), gap = 0;
+    if (j->def.stiffness > 0) return j->def.stiffness;
+    for (int k = 0; k < 2; k++)
+        if (j->body[k] >= 0 && embi_is_dynamic(s->body + j->body[k]))
+            gap = embi_max(gap, EMBI_JOINT_SEEN * embi_body_rounding(s->body + j->body[k]));
+    return weight > 0 ? embi_min(K, weight / gap) : K;
 }
 
 /* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half

@@ -270,7 +270,7 @@ static void test_grasp(void)
         dd.key_count = 3;
         ENSURE(!embipc_drive_create(w, &dd, &drive));
     }
-    for (int i = 0; i < 40; i++) ENSURE(!embipc_world_step(w, NULL));
+    for (int i = 0; i < 60; i++) ENSURE(!embipc_world_step(w, NULL));
     (void)embipc_body_get_state(w, ball, &s);
     ENSURE_CLOSE((double)s.centre[2], 0.082618, 1e-4);
     ENSURE(float_crossings(w) == 0);
@@ -704,6 +704,45 @@ static void test_door(void)
     }
 }
 
+/* Forces that a wrist reads at 1 kHz: a block of 1 m hangs sideways from a weld, or from a hinge whose motor holds it. Each reading
+ * is its weight, and the torque of that, to 5 %. */
+static void test_forces_of_joints(void)
+{
+    for (int hinge = 0; hinge < 2; hinge++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w;
+        embipc_body_def d = embipc_default_body_def();
+        embipc_joint_def jd = embipc_default_joint_def();
+        embipc_body block;
+        embipc_joint j;
+        const double weight = 40 * 9.81;
+        double off = 0, turn = 0;
+        wd.time_step = 0.001f;
+        w = float_world(&wd);
+        d.kind = EMBIPC_AFFINE;
+        d.material.young = 1e8f;
+        d.position[0] = 1;
+        ENSURE(!float_add(w, &d, EMBIPC_BOX, 1, 0.2f, 0.2f, 1, &block));
+        jd.kind = hinge ? EMBIPC_HINGE : EMBIPC_WELD;
+        jd.b = block;
+        jd.point[0] = 0.5f;
+        jd.axis[1] = 1;
+        jd.axis[2] = 0;
+        jd.motor_stiffness = hinge ? 1e6f : 0;
+        jd.motor_damping = hinge ? 1e4f : 0;
+        ENSURE(!embipc_joint_create(w, &jd, &j));
+        for (int i = 0; i < 400; i++) {
+            embipc_joint_state js;
+            ENSURE(!embipc_world_step(w, NULL) && !embipc_joint_get_state(w, j, &js));
+            if (i < 300) continue;
+            off = fmax(off, fabs((double)js.force[2] - weight) + fabs((double)js.force[0]));
+            turn = fmax(turn, fabs((double)js.torque[1] + weight / 2));
+        }
+        ENSURE(off < 0.05 * weight && turn < 0.05 * weight / 2);
+        embipc_world_destroy(w);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -725,6 +764,7 @@ int main(int argc, char **argv)
     RUN(joints);
     RUN(end_of_bar);
     RUN(door);
+    RUN(forces_of_joints);
     exact_unused();
     return test_end("test_float");
 }
