@@ -466,7 +466,8 @@ typedef enum embipc_accuracy {
 
 /* What a world may contain, for systems whose memory is fixed; 0: no limit. Vertices are those of surfaces; nodes and
  * tets are those of cages and solids, 4 and 1 for an affine body. The last four count room in arrays, which grow by
- * half: pairs of bodies, pairs of primitives near enough to be evaluated, active contacts, and numbers in factors. */
+ * half, and an error asks for half more of them: pairs of bodies, pairs of primitives near enough to be evaluated,
+ * active contacts, and numbers in factors. */
 typedef struct embipc_limits {
     size_t bodies, vertices, nodes, tets, pairs, candidates, contacts, factors;
 } embipc_limits;
@@ -3115,7 +3116,8 @@ static int embi_count(embi_memory *m, embi_counted counted, size_t count)
     return 1;
 }
 
-/* How many elements, `wish` and at least `need`, the limit allows for an array of which `held` are counted; or 0. */
+/* How many elements, `wish` and at least `need`, the limit allows for an array of which `held` are counted; or 0. The
+ * error asks for half more of all then: with one element more the next one would fail. */
 static int embi_within_limit(embi_memory *m, embi_counted counted, int held, int need, int wish)
 {
     size_t others, limit = m->limit[counted];
@@ -3126,6 +3128,7 @@ static int embi_within_limit(embi_memory *m, embi_counted counted, int held, int
         m->failed = 1;
         m->beyond = counted;
         m->asked = others + (size_t)need;
+        if (m->asked < limit + limit / 2) m->asked = limit + limit / 2;
     }
     embi_unlock(&m->lock);
     return wish;
