@@ -14718,10 +14718,12 @@ static embipc_result embi_check_numbers(embipc_world *w, const embi_body *b, emb
 {
     embipc_real most = EMBI_EITHER(1e100, 1e15), least = 1 / most, g = embi_long_norm(gravity);
     embipc_real young = embi_material_young(&b->elastic.material) + b->elastic.material.fibre;
+    embipc_real stiff = young * b->diagonal * h * h / b->mass.total;
     const struct { const char *what; embipc_real value; const char *unit; embipc_real least, most; } row[] = {
         {"mass", b->mass.total, "kg", least, most},
         {"mass / time_step^2", b->mass.total / (h * h), "N/m", least, most},
         {"stiffness in Pa times size", young * b->diagonal, "N/m", least, most},
+        {"stiffness times size times time_step^2 / mass", stiff, "", 0, EMBI_EITHER(1e100, 5e5)},   /* mass is seen */
         {"damping[0] times time_step", b->material.damping[0] * h, "", 0, EMBI_EITHER(1e60, 1e9)},
         {"damping[1] / time_step", b->material.damping[1] / h, "", 0, EMBI_EITHER(1e60, 1e9)},
         {"dhat", b->rules.dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES},

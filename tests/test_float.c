@@ -743,6 +743,31 @@ static void test_forces_of_joints(void)
     }
 }
 
+/* A stiff box of 1 cm falls by its way; with steps so long that its mass would be rounding of its stiffness, it would hang in the air,
+ * and is refused. So is such a time step, and the world is as before. */
+static void test_mass_beside_stiffness(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *w = float_world(&wd);
+    embipc_body_def d = embipc_default_body_def();
+    embipc_body box;
+    embipc_body_state s;
+    unsigned long long before;
+    d.kind = EMBIPC_AFFINE;
+    d.material.young = 1e9f;
+    ENSURE(float_add(w, &d, EMBIPC_BOX, 0.01f, 0.01f, 0.01f, 1, &box) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(strstr(embipc_world_error(w)->text, "stiffness times size times time_step^2 / mass is 1.7"));
+    d.material.young = 1e7f;
+    ENSURE(!float_add(w, &d, EMBIPC_BOX, 0.01f, 0.01f, 0.01f, 1, &box));
+    before = embipc_world_hash(w);
+    ENSURE(embipc_world_set_time_step(w, 0.1f) == EMBIPC_ERR_ARGUMENT && embipc_world_hash(w) == before);
+    ENSURE(embipc_body_scale_stiffness(w, box, 100) == EMBIPC_ERR_ARGUMENT && embipc_world_hash(w) == before);
+    for (int i = 0; i < 50; i++) ENSURE(!embipc_world_step(w, NULL));
+    (void)embipc_body_get_state(w, box, &s);
+    ENSURE_REL((double)s.centre[2], -9.81e-4 * 1275, 5e-3);
+    embipc_world_destroy(w);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -765,6 +790,7 @@ int main(int argc, char **argv)
     RUN(end_of_bar);
     RUN(door);
     RUN(forces_of_joints);
+    RUN(mass_beside_stiffness);
     exact_unused();
     return test_end("test_float");
 }
