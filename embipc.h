@@ -761,9 +761,10 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * gap of at most F/stiffness, a torque T tilts it by at most 2 T/(stiffness l^2). The default stiffness is 1000 M/h^2.
  * M is the mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2/M,
  * the way it would move M in one step. It is less where the weight of M would open a gap of less than 64 units in the
- * last place of coordinates, as with floats at h = 1 ms: forces are read from gaps. A chain of 20 links of 50 mm swings
- * for 100 s with gaps of at most 10 um, and none grows. Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of
- * its amplitude in each step of backward Euler, and far less with EMBIPC_BDF2. */
+ * last place of coordinates, and of 2e-5 sizes, as with floats at h = 1 ms: forces are read from gaps. Not so for an
+ * attachment. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and none grows. Joints obey the
+ * guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of its amplitude in each step of
+ * backward Euler, and far less with EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
     EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
     EMBIPC_HINGE,                /* b rotates about the axis, right-handed; position: angle, rad, full turns count */
@@ -991,8 +992,8 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
                                              embipc_real *weight);
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
- * that carry a surface vertex inside, with a weight above 1e-6 (floats: 1e-3). A drive of these nodes holds that part of
- * the surface. Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an invalid
+ * that carry a surface vertex inside, with a weight above 1e-6 (floats: 1e-3). A drive of these nodes holds that part
+ * of the surface. Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an invalid
  * handle, a NULL, a nan, or lo above hi. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
@@ -18721,15 +18722,18 @@ static void embi_limits_yield(const embi_state *s, const embi_joint *j, embi_rod
 }
 
 /* Stiffness of each held point and limit, or of an attachment's sum, N/m. Forces are those of gaps. So a derived one
- * leaves gaps that are more than rounding. With floats they would not be at small h. */
+ * leaves gaps that are more than rounding. With floats they would not be at small h. But a gap tilts what has a long
+ * lever, so it is at most 2e-5 of the size; and an attachment sums many. */
 static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
 {
     embipc_real K = EMBI_JOINT_STIFF * j->mass / s->hh, weight = j->mass * embi_norm(s->gravity), gap = 0;
     if (j->def.stiffness > 0) return j->def.stiffness;
-    for (int k = 0; k < 2; k++)
-        if (j->body[k] >= 0 && embi_is_dynamic(s->body + j->body[k]))
-            gap = embi_max(gap, EMBI_JOINT_SEEN * embi_body_rounding(s->body + j->body[k]));
-    return weight > 0 ? embi_min(K, weight / gap) : K;
+    for (int k = 0; k < 2 && j->def.kind != EMBIPC_ATTACH; k++) {
+        const embi_body *b = s->body + embi_max_int(j->body[k], 0);
+        if (j->body[k] < 0 || !embi_is_dynamic(b)) continue;
+        gap = embi_max(gap, embi_min(EMBI_JOINT_SEEN * embi_body_rounding(b), (embipc_real)2e-5 * b->diagonal));
+    }
+    return weight > 0 && gap > 0 ? embi_min(K, weight / gap) : K;
 }
 
 /* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half
@@ -29547,7 +29551,7 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body 
     return EMBIPC_OK;
 }
 
-/* Is the node in the box, or for a cage body a vertex that it carries? A weight from EMBI_CAGE_MARGIN does not count. */
+/* Is the node in the box, or for a cage body a vertex that it carries? EMBI_CAGE_MARGIN is no weight. */
 static int embi_holds(const embi_state *s, const embi_body *b, int node, const embipc_real lo[3],
                       const embipc_real hi[3])
 {
