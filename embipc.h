@@ -763,8 +763,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * the way it would move M in one step. It is less where the weight of M would open a gap of less than 64 units in the
  * last place of coordinates, and of 2e-5 sizes, as with floats at h = 1 ms: forces are read from gaps. Not so for an
  * attachment. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and none grows. Joints obey the
- * guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of its amplitude in each step of
- * backward Euler, and far less with EMBIPC_BDF2. */
+ * guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of its amplitude in each step
+ * of backward Euler, and far less with EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
     EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
     EMBIPC_HINGE,                /* b rotates about the axis, right-handed; position: angle, rad, full turns count */
@@ -993,8 +993,8 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
  * that carry a surface vertex inside, with a weight above 1e-6 (floats: 1e-3). A drive of these nodes holds that part
- * of the surface. Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an invalid
- * handle, a NULL, a nan, or lo above hi. */
+ * of the surface. Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an
+ * invalid handle, a NULL, a nan, or lo above hi. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -29967,8 +29967,8 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-/* The row of n taxels over `size` that p is in, or -1. The rim, with border vertices of a pad that bulges or is rounded,
- * belongs to the grid. */
+/* The row of n taxels over `size` that p is in, or -1. The rim, with border vertices of a pad that bulges or is
+ * rounded, belongs to the grid. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 {
     embipc_real at = (p / size + (embipc_real)0.5) * (embipc_real)n;
