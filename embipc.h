@@ -466,7 +466,8 @@ typedef enum embipc_accuracy {
 
 /* What a world may contain, for systems whose memory is fixed; 0: no limit. Vertices are those of surfaces; nodes and
  * tets are those of cages and solids, 4 and 1 for an affine body. The last four count room in arrays, which grow by
- * half: pairs of bodies, pairs of primitives near enough to be evaluated, active contacts, and numbers in factors. */
+ * half, and an error asks for half more of them: pairs of bodies, pairs of primitives near enough to be evaluated,
+ * active contacts, and numbers in factors. */
 typedef struct embipc_limits {
     size_t bodies, vertices, nodes, tets, pairs, candidates, contacts, factors;
 } embipc_limits;
@@ -759,9 +760,11 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * one tet, and bends sideways, too: EMBIPC_ATTACH clamps the whole end. A joint is stiff, not rigid: a force F opens a
  * gap of at most F/stiffness, a torque T tilts it by at most 2 T/(stiffness l^2). The default stiffness is 1000 M/h^2.
  * M is the mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2/M,
- * the way it would move M in one step. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and
- * none grows. Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of
- * its amplitude in each step of backward Euler, and far less with EMBIPC_BDF2. */
+ * the way it would move M in one step. It is less where the weight of M would open a gap of less than 64 units in the
+ * last place of coordinates, and of 2e-5 sizes, as with floats at h = 1 ms: forces are read from gaps. Not so for an
+ * attachment. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and none grows. Joints obey the
+ * guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of its amplitude in each step
+ * of backward Euler, and far less with EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
     EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
     EMBIPC_HINGE,                /* b rotates about the axis, right-handed; position: angle, rad, full turns count */
@@ -989,9 +992,9 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
                                              embipc_real *weight);
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
- * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
- * Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an invalid
- * handle, a NULL, a nan, or lo above hi. */
+ * that carry a surface vertex inside, with a weight above 1e-6 (floats: 1e-3). A drive of these nodes holds that part
+ * of the surface. Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an
+ * invalid handle, a NULL, a nan, or lo above hi. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -1135,7 +1138,7 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_con
  *   rotation, position  of the grid, as in embipc_pose: it lies in its plane z = 0, with the middle at the origin. The
  *              rotation may be rounded as that of an embipc_body_def
  *   size       along x and y, m; and the distance from the plane up to which vertices count (3), > 0; INFINITY: all
- *   nx, ny     taxels along x and y
+ *   nx, ny     taxels along x and y. A hundredth of a taxel beyond the rim counts, too: pads bulge
  *   friction   coefficient for `slides`, >= 0
  *   out        taxel (i, j) at i + nx j (nx * ny)
  * O(vertices + triangles + taxels), no allocation. Returns EMBIPC_OK, HANDLE, or ARGUMENT (out is then unchanged). */
@@ -2124,6 +2127,7 @@ enum {
 
 /* ---- Joints ---- */
 #define EMBI_JOINT_STIFF ((embipc_real)1000)   /* [1] Stiffness of a joint, times h^2 / M */
+#define EMBI_JOINT_SEEN ((embipc_real)16)   /* [rounding] Gap under the weight that a joint has at least */
 
 /* ---- Contacts of an island ---- */
 #define EMBI_SHARE_NEAR EMBI_SHARE(64)   /* [closest points] Of a range */
@@ -3113,7 +3117,8 @@ static int embi_count(embi_memory *m, embi_counted counted, size_t count)
     return 1;
 }
 
-/* How many elements, `wish` and at least `need`, the limit allows for an array of which `held` are counted; or 0. */
+/* How many elements, `wish` and at least `need`, the limit allows for an array of which `held` are counted; or 0. The
+ * error asks for half more of all then: with one element more the next one would fail. */
 static int embi_within_limit(embi_memory *m, embi_counted counted, int held, int need, int wish)
 {
     size_t others, limit = m->limit[counted];
@@ -3124,6 +3129,7 @@ static int embi_within_limit(embi_memory *m, embi_counted counted, int held, int
         m->failed = 1;
         m->beyond = counted;
         m->asked = others + (size_t)need;
+        if (m->asked < limit + limit / 2) m->asked = limit + limit / 2;
     }
     embi_unlock(&m->lock);
     return wish;
@@ -14748,10 +14754,12 @@ static embipc_result embi_check_numbers(embipc_world *w, const embi_body *b, emb
 {
     embipc_real most = EMBI_EITHER(1e100, 1e15), least = 1 / most, g = embi_long_norm(gravity);
     embipc_real young = embi_material_young(&b->elastic.material) + b->elastic.material.fibre;
+    embipc_real stiff = young * b->diagonal * h * h / b->mass.total;
     const struct { const char *what; embipc_real value; const char *unit; embipc_real least, most; } row[] = {
         {"mass", b->mass.total, "kg", least, most},
         {"mass / time_step^2", b->mass.total / (h * h), "N/m", least, most},
         {"stiffness in Pa times size", young * b->diagonal, "N/m", least, most},
+        {"stiffness times size times time_step^2 / mass", stiff, "", 0, EMBI_EITHER(1e100, 5e5)},   /* mass is seen */
         {"damping[0] times time_step", b->material.damping[0] * h, "", 0, EMBI_EITHER(1e60, 1e9)},
         {"damping[1] / time_step", b->material.damping[1] / h, "", 0, EMBI_EITHER(1e60, 1e9)},
         {"dhat", b->rules.dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES},
@@ -17689,7 +17697,8 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         embi_anchor_at(&p, s->qn + 3 * b->node0, r);
         embi_sub(r, r, o);
         embi_cross(t, f->axis, r);
-        if (away > 0 && embi_norm(t) > 1e-6 * b->diagonal) return EMBI_PIVOT_NONE;
+        if (away > 0 && embi_norm(t) > embi_max((embipc_real)1e-6 * b->diagonal, embi_body_rounding(b)))
+            return EMBI_PIVOT_NONE;
     }
     return away > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
 }
@@ -18747,10 +18756,19 @@ static void embi_limits_yield(const embi_state *s, const embi_joint *j, embi_rod
     }
 }
 
-/* Stiffness of each held point and limit, or of an attachment's sum, N/m */
+/* Stiffness of each held point and limit, or of an attachment's sum, N/m. Forces are those of gaps. So a derived one
+ * leaves gaps that are more than rounding. With floats they would not be at small h. But a gap tilts what has a long
+ * lever, so it is at most 2e-5 of the size; and an attachment sums many. */
 static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
 {
-    return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
+    embipc_real K = EMBI_JOINT_STIFF * j->mass / s->hh, weight = j->mass * embi_norm(s->gravity), gap = 0;
+    if (j->def.stiffness > 0) return j->def.stiffness;
+    for (int k = 0; k < 2 && j->def.kind != EMBIPC_ATTACH; k++) {
+        const embi_body *b = s->body + embi_max_int(j->body[k], 0);
+        if (j->body[k] < 0 || !embi_is_dynamic(b)) continue;
+        gap = embi_max(gap, embi_min(EMBI_JOINT_SEEN * embi_body_rounding(b), (embipc_real)2e-5 * b->diagonal));
+    }
+    return weight > 0 && gap > 0 ? embi_min(K, weight / gap) : K;
 }
 
 /* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half
@@ -29610,14 +29628,15 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body 
     return EMBIPC_OK;
 }
 
-/* Is the node in the box, or for a cage body a vertex that it carries? */
+/* Is the node in the box, or for a cage body a vertex that it carries? EMBI_CAGE_MARGIN is no weight. */
 static int embi_holds(const embi_state *s, const embi_body *b, int node, const embipc_real lo[3],
                       const embipc_real hi[3])
 {
     if (b->kind != EMBIPC_CAGE) return embi_is_between(s->q + 3 * node, lo, hi);
     for (int v = b->vert0; v < b->vert0 + b->nv; v++)
         for (int k = 0; k < s->J.count[v]; k++)
-            if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > 1e-6 && embi_is_between(s->x + 3 * v, lo, hi))
+            if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > EMBI_EITHER(1e-6, 1e-3) &&
+                embi_is_between(s->x + 3 * v, lo, hi))
                 return 1;
     return 0;
 }
@@ -30025,11 +30044,12 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-/* The row of n taxels over `size` that p is in, or -1. The rim, with a pad's border vertices, belongs to the grid. */
+/* The row of n taxels over `size` that p is in, or -1. The rim, with border vertices of a pad that bulges or is
+ * rounded, belongs to the grid. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 {
     embipc_real at = (p / size + (embipc_real)0.5) * (embipc_real)n;
-    return at >= -1e-6 && at <= n + 1e-6 ? embi_min_int((int)embi_max(at, 0), n - 1) : -1;
+    return at >= -0.01 && at <= n + 0.01 ? embi_min_int((int)embi_max(at, 0), n - 1) : -1;
 }
 
 /* The taxel below a point, or NULL. */

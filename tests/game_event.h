@@ -210,6 +210,13 @@ static void test_taxels(void)
         ENSURE(!embipc_body_taxels(s.w, s.body[0], along, mid, span, 3, 3, 0.4, grid));
         for (int k = 0; k < 9; k++) sum += grid[k].normal;
         ENSURE_CLOSE(fabs(sum), fabs(pair.force[2]), 1e-9);
+        for (int far_out = 0; far_out < 2; far_out++) {   /* corners lie 0.008 and 0.012 of a taxel beyond the rim */
+            double less[3] = {span[0] / (1 + (far_out ? 0.008 : 0.0053)), span[1] / (1 + (far_out ? 0.008 : 0.0053)), span[2]};
+            ENSURE(!embipc_body_taxels(s.w, s.body[0], along, mid, less, 3, 3, 0.4, grid));
+            sum = 0;
+            for (int k = 0; k < 9; k++) sum += grid[k].normal;
+            ENSURE_CLOSE(fabs(sum), far_out ? 0.0 : fabs(pair.force[2]), 1e-9);
+        }
     }
     {   /* a rotation as floats round it has the same forces; a scaled one is none */
         double R[9];

@@ -624,6 +624,150 @@ static void test_normals_at_edges(void)
     }
 }
 
+/* The end of a bar in a cage has four nodes, in whatever direction it lies. The next ones carry the end's vertices by the margin that
+ * cages keep from surfaces, and no more. A bar that is held there sags as beam theory says: q l^4/8EI + q l^2/2GA, with 5/6 A. */
+static void test_end_of_bar(void)
+{
+    const double l = 0.2, a = 0.02, E = 2e6, q = 1000 * a * a * 9.81, I = a * a * a * a / 12;
+    const double sag = q * l * l * l * l / (8 * E * I) + q * l * l / (2 * E / 2.6 * a * a * 5 / 6);
+    for (int n = 0; n < 3; n++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w;
+        embipc_body_def d = embipc_default_body_def();
+        embipc_drive_def dd = embipc_default_drive_def();
+        embipc_drive drive;
+        embipc_body bar;
+        embipc_body_view v;
+        int node[64], tip = 0;
+        float lo[3] = {-1, -1, -1}, hi[3] = {1, 1, 1}, c = cosf(0.6f * (float)n), s = sinf(0.6f * (float)n), z;
+        const float turn[9] = {c, -s, 0, s, c, 0, 0, 0, 1};
+        wd.time_step = 0.02f;
+        w = float_world(&wd);
+        memcpy(d.rotation, turn, sizeof turn);
+        d.kind = EMBIPC_CAGE;
+        d.cage_nodes = 60;
+        d.material.young = (float)E;
+        d.material.poisson = 0.3f;
+        d.material.damping[1] = 0.01f;
+        ENSURE(!float_add(w, &d, EMBIPC_BOX, (float)l, (float)a, (float)a, 4, &bar));
+        hi[0] = -0.09f * c;   /* one end, by its x, or by its y where it lies along that */
+        if (n == 2) hi[0] = 1, hi[1] = -0.085f;
+        dd.body = bar;
+        dd.node_count = embipc_body_select(w, bar, lo, hi, node, 64);
+        ENSURE(dd.node_count == 4);
+        dd.nodes = node;
+        ENSURE(!embipc_drive_create(w, &dd, &drive) && !embipc_body_get_view(w, bar, &v));
+        for (int i = 0; i < v.vertex_count; i++) {
+            double along = (double)(c * v.x[3 * i] + s * v.x[3 * i + 1]), most = (double)(c * v.x[3 * tip] + s * v.x[3 * tip + 1]);
+            if (along > most) tip = i;
+        }
+        z = v.x[3 * tip + 2];
+        for (int i = 0; i < 40; i++) ENSURE(!embipc_world_step(w, NULL));
+        ENSURE(!embipc_body_get_view(w, bar, &v));
+        ENSURE_REL((double)(z - v.x[3 * tip + 2]), sag, 0.05);
+        embipc_world_destroy(w);
+    }
+}
+
+/* A door on two hinges swings without gravity: it keeps its speed as on one hinge, also 30 of its sizes from
+ * the origin, where the two lie beside one axis by rounding. */
+static void test_door(void)
+{
+    for (int two = 0; two < 2; two++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w;
+        embipc_body_def d = embipc_default_body_def();
+        embipc_body door;
+        embipc_joint j;
+        embipc_joint_state js;
+        const float speed[3] = {0, 0.3f, 0}, spin[3] = {0, 0, 5};
+        memset(wd.gravity, 0, sizeof wd.gravity);
+        w = float_world(&wd);
+        d.kind = EMBIPC_AFFINE;
+        d.material.young = 1e7f;
+        d.position[0] = 3.06f;
+        d.position[1] = d.position[2] = 3;
+        ENSURE(!float_add(w, &d, EMBIPC_BOX, 0.1f, 0.01f, 0.2f, 1, &door));
+        for (int k = 0; k <= two; k++) {
+            embipc_joint_def jd = embipc_default_joint_def();
+            jd.kind = EMBIPC_HINGE;
+            jd.b = door;
+            jd.point[0] = jd.point[1] = 3;
+            jd.point[2] = 2.92f + 0.16f * (float)k;
+            ENSURE(!embipc_joint_create(w, &jd, &j));
+        }
+        ENSURE(!embipc_body_set_velocity(w, door, speed, spin));
+        for (int i = 0; i < 200; i++) ENSURE(!embipc_world_step(w, NULL));
+        ENSURE(!embipc_joint_get_state(w, j, &js));
+        ENSURE_REL((double)js.velocity, 5, 0.01);   /* the plain rule keeps 0.88 */
+        embipc_world_destroy(w);
+    }
+}
+
+/* Forces that a wrist reads at 1 kHz: a block of 1 m hangs sideways from a weld, or from a hinge whose motor holds it. Each reading
+ * is its weight, and the torque of that, to 5 %. */
+static void test_forces_of_joints(void)
+{
+    for (int hinge = 0; hinge < 2; hinge++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w;
+        embipc_body_def d = embipc_default_body_def();
+        embipc_joint_def jd = embipc_default_joint_def();
+        embipc_body block;
+        embipc_joint j;
+        const double weight = 40 * 9.81;
+        double off = 0, turn = 0;
+        wd.time_step = 0.001f;
+        w = float_world(&wd);
+        d.kind = EMBIPC_AFFINE;
+        d.material.young = 1e8f;
+        d.position[0] = 1;
+        ENSURE(!float_add(w, &d, EMBIPC_BOX, 1, 0.2f, 0.2f, 1, &block));
+        jd.kind = hinge ? EMBIPC_HINGE : EMBIPC_WELD;
+        jd.b = block;
+        jd.point[0] = 0.5f;
+        jd.axis[1] = 1;
+        jd.axis[2] = 0;
+        jd.motor_stiffness = hinge ? 1e6f : 0;
+        jd.motor_damping = hinge ? 1e4f : 0;
+        ENSURE(!embipc_joint_create(w, &jd, &j));
+        for (int i = 0; i < 400; i++) {
+            embipc_joint_state js;
+            ENSURE(!embipc_world_step(w, NULL) && !embipc_joint_get_state(w, j, &js));
+            if (i < 300) continue;
+            off = fmax(off, fabs((double)js.force[2] - weight) + fabs((double)js.force[0]));
+            turn = fmax(turn, fabs((double)js.torque[1] + weight / 2));
+        }
+        ENSURE(off < 0.05 * weight && turn < 0.05 * weight / 2);
+        embipc_world_destroy(w);
+    }
+}
+
+/* A stiff box of 1 cm falls by its way; with steps so long that its mass would be rounding of its stiffness, it would hang in the air,
+ * and is refused. So is such a time step, and the world is as before. */
+static void test_mass_beside_stiffness(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *w = float_world(&wd);
+    embipc_body_def d = embipc_default_body_def();
+    embipc_body box;
+    embipc_body_state s;
+    unsigned long long before;
+    d.kind = EMBIPC_AFFINE;
+    d.material.young = 1e9f;
+    ENSURE(float_add(w, &d, EMBIPC_BOX, 0.01f, 0.01f, 0.01f, 1, &box) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(strstr(embipc_world_error(w)->text, "stiffness times size times time_step^2 / mass is 1.7"));
+    d.material.young = 1e7f;
+    ENSURE(!float_add(w, &d, EMBIPC_BOX, 0.01f, 0.01f, 0.01f, 1, &box));
+    before = embipc_world_hash(w);
+    ENSURE(embipc_world_set_time_step(w, 0.1f) == EMBIPC_ERR_ARGUMENT && embipc_world_hash(w) == before);
+    ENSURE(embipc_body_scale_stiffness(w, box, 100) == EMBIPC_ERR_ARGUMENT && embipc_world_hash(w) == before);
+    for (int i = 0; i < 50; i++) ENSURE(!embipc_world_step(w, NULL));
+    (void)embipc_body_get_state(w, box, &s);
+    ENSURE_REL((double)s.centre[2], -9.81e-4 * 1275, 5e-3);
+    embipc_world_destroy(w);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -643,6 +787,10 @@ int main(int argc, char **argv)
     RUN(time);
     RUN(hello);
     RUN(joints);
+    RUN(end_of_bar);
+    RUN(door);
+    RUN(forces_of_joints);
+    RUN(mass_beside_stiffness);
     exact_unused();
     return test_end("test_float");
 }

@@ -269,6 +269,36 @@ static void test_limits(void)
     }
 }
 
+/* Who takes the number that an error asks for needs few runs until a world has room: from a third of what it needs at most five. */
+static void test_number_needed(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *w = memory_world(memory_cases + 3, &wd);
+    size_t need[8], limit[8] = {0};
+    embipc_limits needs;
+    embipc_world_needs(w, &needs);
+    embipc_world_destroy(w);
+    memcpy(need, &needs, sizeof need);
+    for (int k = 4; k < 8; k++) {
+        int runs = 0;
+        memset(limit, 0, sizeof limit);
+        for (limit[k] = need[k] / 3; runs < 6; runs++) {
+            const embipc_error *e;
+            memcpy(&wd.limits, limit, sizeof limit);
+            w = memory_begin(&wd);
+            e = embipc_world_error(w);
+            for (int i = 0; i < 5 && !memory_add(w, memory_cases + 3, i); i++) {}
+            for (int i = 0; i < MEMORY_STEPS && !e->code; i++) (void)embipc_world_step(w, NULL);
+            if (!e->code) break;
+            ENSURE(e->code == EMBIPC_ERR_CAPACITY);
+            limit[k] = (size_t)e->value[0];
+            embipc_world_destroy(w);
+        }
+        ENSURE(runs > 0 && runs < 6 && limit[k] < 2 * need[k]);
+        if (runs < 6) embipc_world_destroy(w);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -277,6 +307,7 @@ int main(int argc, char **argv)
     RUN(block);
     RUN(block_of_a_size);
     RUN(limits);
+    RUN(number_needed);
     return test_end("test_memory");
 }
 #endif
