@@ -606,8 +606,8 @@ typedef struct embipc_body_def {
     const struct embipc_cage *cage;         /* or a cage that embipc_cage_build() made for x and triangles, or NULL */
     int cage_nodes;                         /* without a given cage: number of nodes, roughly, of the one that is built.
                                              * 0: 30, or a single tet for stiff bodies, which sag by less than 1e-3 of
-                                             * their diagonal under ten times their weight when held at one end.
-                                             * Consecutive bodies of one mesh share a cage (0) */
+                                             * their diagonal under ten times their weight on Earth when held at one
+                                             * end. Consecutive bodies of one mesh share a cage (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position. Where R^T R - I of
                                              * the rotation has entries up to 1e-4, as after computing with floats, the
                                              * nearest rotation is taken. More is refused */
@@ -2827,8 +2827,10 @@ static void embi_box_add(embipc_real box[6], const embipc_real p[3])
 
 static void embi_box_join(embipc_real box[6], const embipc_real other[6])
 {
-    embi_box_add(box, other);
-    embi_box_add(box, other + 3);
+    for (int i = 0; i < 3; i++) {
+        box[i] = embi_min(box[i], other[i]);
+        box[3 + i] = embi_max(box[3 + i], other[3 + i]);
+    }
 }
 
 /* bounding box of n points; empty when n = 0 */
