@@ -321,7 +321,7 @@ static void test_sunk(void)
         }
     }
 }
-/* A pyramid 0.1 m high whose apex is 0.06 m above a floor of 1 mm: 22 % of it. It goes down, though 0.041 m up is less. */
+/* A pyramid 0.1 m high, its apex 0.06 m above a floor of 1 mm, 22 % of it. It goes down: 0.041 m up would be less. */
 static void test_side_of_most(void)
 {
     box(1, 1, 0.001, 0, 0, 0.0405, 1);
