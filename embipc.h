@@ -1663,8 +1663,9 @@ typedef struct embipc_overlap {
 /* Moves surfaces until none overlaps another. It first shifts bodies: the smallest shift found for each pair, divided
  * by volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until shifts
  * separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their way. Where
- * growth fails, bodies are shifted out one by one, never past a fixed body that they do not overlap. In the end all
- * have their first shape. "Smallest found" is a search, not a proof.
+ * growth fails, bodies are shifted out one by one, never past a fixed body that they do not overlap. A body comes out
+ * of a thin fixed one, as a wall, on the side of its centroid; elsewhere only one by one, if nothing else is found. In
+ * the end all have their first shape. "Smallest found" is a search, not a proof.
  * Linked surfaces stay linked, and others do not become linked. Rings that pass through each other without crossing
  * are no overlap. Linked rings that overlap are separated by shifts that keep the link, or by a rotation of 20, 45 or
  * 90 degrees and such a shift, or not at all. Linking is found for closed surfaces of up to 16 handles.
@@ -32597,6 +32598,7 @@ typedef struct embi_part_body {
     int crowded;                 /* it is not apart from another */
     int stuck;                   /* it has no place yet */
     embipc_real diagonal, volume, thickness, centre0[3];
+    embipc_real middle0[3], middle[3], home[3];   /* its centroid as given, now, and before others push it */
     embi_part_pose now, kept;
     embi_surface s;
 } embi_part_body;
@@ -32624,6 +32626,8 @@ typedef struct embi_parting {
     int direction_count;
     int unlink;                  /* linking numbers may change; used for the depth of a pair */
     int coarse;                  /* fewer directions are searched */
+    int guard;                   /* no shift takes a body through a fixed one to its other side */
+    embipc_real share;           /* of the shift that is searched, for the first body of the pair */
     embi_part_overlap *pair;
     int pair_count;
 } embi_parting;
@@ -32844,6 +32848,8 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     if (!embi_part_topology(m, b) || (b->handles && !embi_part_loops(m, b))) return 0;
     embi_solid(&solid, b->x, b->nv, b->s.tri, b->s.nt);
     b->volume = b->closed ? embi_abs(solid.volume) : b->diagonal * b->diagonal * b->diagonal;
+    embi_copy(b->middle0, b->closed && b->volume > 0 ? solid.centroid : b->centre0);
+    embi_copy(b->middle, b->middle0);
     return 1;
 }
 
@@ -32864,6 +32870,7 @@ static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
     b->now = *pose;
     embi_part_transform(b, b->x0, b->nv, b->x);
     embi_part_transform(b, b->core0, b->core_count, b->core);
+    embi_part_transform(b, b->middle0, 1, b->middle);
     embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
 }
 
@@ -32971,9 +32978,10 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
 }
 
 /* ==== 111. Shifts and rotations ======================================================================
- *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
+ *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs. None takes the centroid of
+ *              a body through a fixed one, seen from its home, however it is pushed.
  *   rotations  Linked bodies that no shift separates are rotated.
- * Uses: small math, memory, sorting and sets, solids and checks of meshes, surfaces that overlap.
+ * Uses: small math, memory, sorting and sets, exact predicates, solids and checks of meshes, surfaces that overlap.
  * Checked by: tests/test_doctor.c */
 
 /* Adds a unit direction to search, unless there is one like it or no room. */
@@ -33007,6 +33015,38 @@ static void embi_part_directions(embi_parting *p, const embi_part_body *a, const
         }
 }
 
+/* Would body n, shifted by `length` along u, be on the other side of a fixed body? Its middle is there if the line from
+ * its home enters that body and leaves it, or crosses a surface that is not closed. */
+static int embi_part_strays(const embi_parting *p, int n, const embipc_real u[3], embipc_real length)
+{
+    embipc_real x[15], box[6], way[3], normal[3];
+    embi_copy(x, p->body[n].home);
+    embi_add_scaled(x + 3, p->body[n].middle, length, u);
+    embi_box_points(box, x, 2);
+    embi_sub(way, x + 3, x);
+    for (int i = 0; i < p->count && p->guard && embi_abs(length) > 0; i++) {
+        const embi_part_body *b = p->body + i;
+        int sides = 0;   /* 1: it enters, 2: it leaves */
+        if (!b->fixed || !(embi_part_gap(p, n, i) > 0) || !embi_boxes_meet(box, b->bvh.box + 6)) continue;
+        for (int t = 0; t < b->s.nt && sides < 3; t++) {
+            for (int k = 0; k < 3; k++) embi_copy(x + 6 + 3 * k, b->x + 3 * b->s.tri[3 * t + k]);
+            if (!embipc_segment_triangle_intersect(x)) continue;
+            embi_triangle_cross(normal, b->x, b->s.tri + 3 * t);
+            sides |= !b->closed ? 3 : embi_dot(normal, way) < 0 ? 1 : 2;
+        }
+        if (sides == 3) return 1;
+    }
+    return 0;
+}
+
+/* Does a shift of the pair along u take one of the two to the other side of a fixed body? */
+static int embi_part_barred(const embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                            const embipc_real u[3], embipc_real length)
+{
+    return embi_part_strays(p, (int)(a - p->body), u, p->share * length) ||
+           embi_part_strays(p, (int)(b - p->body), u, (p->share - 1) * length);
+}
+
 /* length of the shift of a along u that separates the supporting planes by gap */
 static embipc_real embi_part_support(const embi_part_body *a, const embi_part_body *b, const embipc_real u[3],
                                      embipc_real gap)
@@ -33029,7 +33069,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
 {
     embipc_real t[3], low = 0, high = way->length;
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
-    int steps = a->handles && b->handles ? 8 : 2;
+    int steps = !way->found || (a->handles && b->handles) ? 8 : 2;
     embi_answer apart = EMBI_NO;
     if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* 0 up to rounding */
     for (int k = 1; k <= steps && !apart; k++) {
@@ -33049,6 +33089,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
         if (apart) high = mid;
         else low = mid;
     }
+    if (embi_part_barred(p, a, b, u, high)) return 1;
     way->length = high;
     way->found = 1;
     embi_copy(way->along, u);
@@ -33085,16 +33126,18 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
                             embipc_real gap, embipc_real shift[3], int *found)
 {
     const int linked = !p->unlink && embi_part_linked(a, b, NULL);
-    embi_part_way way = {EMBI_HUGE, {1, 0, 0}, !linked, linked};
+    embi_part_way way = {EMBI_HUGE, {1, 0, 0}, 0, linked};
     embipc_overlap_kind kind;
     if (embi_part_apart(p, a, b, embi_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
     embi_part_directions(p, a, b);
     for (int i = 0; i < p->direction_count; i++) {
         embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
-        if (!(s < way.length)) continue;
+        if (!(s < way.length) || (!linked && embi_part_barred(p, a, b, p->direction + 3 * i, s))) continue;
         way.length = s;
         embi_copy(way.along, p->direction + 3 * i);
     }
+    way.found = !linked && way.length < EMBI_HUGE;
+    if (!(way.length < EMBI_HUGE)) way.length = embi_min(a->diagonal, b->diagonal);   /* all planes are barred */
     if (!embi_part_try(p, a, b, way.along, gap, &way)) return 0;
     for (int i = 0; i < p->direction_count; i++)
         if (!embi_part_try(p, a, b, p->direction + 3 * i, gap, &way)) return 0;
@@ -33120,14 +33163,15 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     int found;
     embi_answer apart = embi_part_apart(p, a, b, embi_none, embi_part_reach(p, i, j, want), &kind);
     if (apart != EMBI_NO) return apart == EMBI_YES;
-    if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
-    if (!found) return 1;
-    *moved = 1;
     share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : (embipc_real)0.5;
     if (late && a->rank != b->rank) share = a->rank > b->rank ? 1.0 : 0;
     if (late > 1 && a->rank == b->rank) share = (embipc_real)(late - 2);
     if (a->fixed) share = 0;
     if (b->fixed) share = 1;
+    p->share = share;
+    if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
+    if (!found) return 1;
+    *moved = 1;
     embi_part_move(a, share, shift);
     embi_part_move(b, share - 1, shift);
     return 1;
@@ -33197,14 +33241,16 @@ static int embi_part_is_listed(const embi_parting *p, int n, int i, int j)
 /* Rounds over all pairs until none moves. Equals move in turns: one between two would be pushed to and fro. */
 static int embi_part_rounds(embi_parting *p)
 {
-    for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
+    for (int round = -1, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
         int n = 0;   /* the next pair of the list, which is in this order */
         int late = round > 11 && round % 3 ? 1 + round % 3 : round > 3;
-        moved = 0;
+        for (int i = 0; i < p->count && round < 1; i++) embi_copy(p->body[i].home, p->body[i].middle);
+        moved = round < 0;
         for (int i = 0; i < p->count; i++)
             for (int j = i + 1; j < p->count; j++) {
                 int hopeless = embi_part_is_listed(p, n, i, j) && p->pair[n++].hopeless;
                 if (hopeless || (p->body[i].fixed && p->body[j].fixed) || embi_part_far(p, i, j)) continue;
+                if (round < 0 && !p->body[i].fixed && !p->body[j].fixed) continue;   /* home: first out of fixed ones */
                 if (!embi_part_pair(p, i, j, late, &moved)) return 0;
             }
     }
@@ -33226,6 +33272,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     if (!(embi_direction(axis[0], axis[0]) > 0)) embi_set(axis[0], 1, 0, 0);
     embi_part_across(axis[0], axis[1], axis[2]);
     p->coarse = 1;
+    p->share = 1;
     for (int n = 0; n < 18 && ok && !found; n++) {
         embi_part_pose pose = before;
         embipc_real w[3], R[9];
@@ -33400,7 +33447,7 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
 }
 
 /* Would body n, shifted from 0 to t, pass a fixed body that it does not overlap? Decided by boxes of triangles. */
-static embi_answer embi_part_barred(embi_parting *p, int n, const embipc_real t[3])
+static embi_answer embi_part_sweeps(embi_parting *p, int n, const embipc_real t[3])
 {
     const embi_part_body *a = p->body + n;
     embipc_real range[6];
@@ -33441,7 +33488,8 @@ static int embi_part_pass(embi_parting *p, int n, const embipc_real u[3], embipc
         embi_scale(t, at, u);
         clear = -1;
     }
-    if ((answer = embi_part_barred(p, n, t)) == EMBI_NO) *length = at;
+    if (embi_part_strays(p, n, u, at)) return 1;
+    if ((answer = embi_part_sweeps(p, n, t)) == EMBI_NO) *length = at;
     return answer != EMBI_NO_MEMORY;
 }
 
@@ -33455,9 +33503,10 @@ static int embi_part_place(embi_parting *p)
         for (int i = 0; i < p->count; i++)
             if (p->body[i].stuck && (n < 0 || p->body[i].volume > p->body[n].volume)) n = i;
         if (n < 0) return 1;
-        for (int i = 0; i < 27; i++) {
+        for (int i = 0; i < 54 && (i != 27 || !(best < EMBI_HUGE)); i++) {   /* at last through what it overlaps, too */
             embipc_real u[3];
-            embi_set(u, (embipc_real)(i % 3 - 1), (embipc_real)(i / 3 % 3 - 1), (embipc_real)(i / 9 - 1));
+            embi_set(u, (embipc_real)(i % 3 - 1), (embipc_real)(i / 3 % 3 - 1), (embipc_real)(i / 9 % 3 - 1));
+            p->guard = i < 27;
             if (!(embi_direction(u, u) > 0)) continue;
             if (!embi_part_pass(p, n, u, best, &length)) return 0;
             if (!(length < best)) continue;
@@ -33578,6 +33627,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     for (int k = 0; ok && k < count; k++) ok = embi_part_begin(&p.m, p.body + k, body + k, k);
     ok = ok && embi_part_list(&p);
     if (ok) embi_part_ranks(&p);
+    p.guard = 1;
     ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) != EMBI_NO_MEMORY;
     if (ok && left) ok = embi_part_regrow(&p, &left, &i, &j);
     r = !ok ? embi_fail_memory(&p.m, error) : left ? embi_part_fail(&p, i, j, error) : EMBIPC_OK;

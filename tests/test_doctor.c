@@ -297,6 +297,148 @@ static void test_nest(void)
     ENSURE(separate(1e-4) == EMBIPC_ERR_INTERSECTION);
     clear();
 }
+/* Half sunk in a floor of 1 mm to its own size, a body comes out on the side of its centre, by the least way. */
+static void test_sunk(void)
+{
+    const double size = 0.1, cube[3] = {0.1, 0.1, 0.1}, floors[4] = {0.001, 0.01, 0.03, 0.1};
+    for (int k = 0; k < 4 * 6 * 2; k++) {
+        int side = k % 6, ball = k / 6 % 2;
+        for (int tenth = 1; tenth < 10; tenth += ball ? 4 : 1) {
+            double thick = floors[k / 12], edge[3] = {1, 1, 1}, at[3] = {0, 0, 0}, centre[3] = {0.01, 0.02, 0.03};
+            double sunk = 0.1 * tenth * size, up = side % 2 ? 1 : -1, above = size / 2 - sunk + thick / 2, bounds[6];
+            edge[side / 2] = thick;
+            at[side / 2] = -up * thick / 2;
+            centre[side / 2] = up * (size / 2 - sunk);
+            box(edge[0], edge[1], edge[2], at[0], at[1], at[2], 1);
+            ENSURE(ball ? shape_sphere(&mesh[count], size / 2, 6, 0, NULL) : shape_box(&mesh[count], cube, 0, 0, NULL));
+            put(centre[0], centre[1], centre[2], 0, 0, 0, 0);
+            ENSURE(separate(1e-4) == EMBIPC_OK && found == 1 && accepted());
+            embi_box_points(bounds, body[1].x, body[1].vertex_count);
+            ENSURE_REL(moved(1), fmin(fabs(bounds[side % 2 ? side / 2 : 3 + side / 2]),
+                                      fabs(bounds[side % 2 ? 3 + side / 2 : side / 2]) + thick) + 1e-4, 1e-3);
+            ENSURE(fabs(above) < 1e-3 || movement[1].shift[side / 2] * up * above > 0);
+            clear();
+        }
+    }
+}
+/* A pyramid 0.1 m high, its apex 0.06 m above a floor of 1 mm, 22 % of it. It goes down: 0.041 m up would be less. */
+static void test_side_of_most(void)
+{
+    box(1, 1, 0.001, 0, 0, 0.0405, 1);
+    for (int i = 0; i < 5; i++) {
+        double *x = mesh_add_node(&mesh[count]);
+        x[0] = i == 4 ? 0 : i == 1 || i == 2 ? 0.05 : -0.05;
+        x[1] = i == 4 ? 0 : i < 2 ? -0.05 : 0.05;
+        x[2] = i == 4 ? 0.1 : 0;
+    }
+    for (int i = 0; i < 4; i++) mesh_add_tri(&mesh[count], i, (i + 1) % 4, 4);
+    mesh_add_tri(&mesh[count], 0, 2, 1);
+    mesh_add_tri(&mesh[count], 0, 3, 2);
+    put(0, 0, 0, 0, 0, 0, 0);
+    ENSURE(separate(1e-4) == EMBIPC_OK && accepted());
+    ENSURE_REL(list[0].depth, 0.041, 1e-3);
+    ENSURE_REL(movement[1].shift[2], -0.0601, 1e-3);
+    ENSURE_REL(moved(1), 0.0601, 1e-3);
+    clear();
+}
+
+enum { SIX_WALLS, ONE_MESH, SHEETS, ROOMS };
+
+/* round a closed cube of 0.3 m: six boxes, a mesh with a hollow, or six open surfaces of two triangles */
+static void thin_room(int kind, double thick)
+{
+    double outer[3] = {0.3 + 2 * thick, 0.3 + 2 * thick, 0.3 + 2 * thick}, edge[3], at[3];
+    for (int side = 0; side < 6 && kind == SIX_WALLS; side++) {
+        for (int k = 0; k < 3; k++) {
+            edge[k] = k == side / 2 ? thick : 0.4;
+            at[k] = k == side / 2 ? (side % 2 ? 0.5 : -0.5) * (0.3 + thick) : 0;
+        }
+        box(edge[0], edge[1], edge[2], at[0], at[1], at[2], 1);
+    }
+    for (int side = 0; side < 6 && kind == SHEETS; side++) {
+        for (int i = 0; i < 4; i++) {
+            double *x = mesh_add_node(&mesh[count]);
+            x[side / 2] = side % 2 ? 0.15 : -0.15;
+            x[(side / 2 + 1) % 3] = i == 1 || i == 2 ? 0.2 : -0.2;
+            x[(side / 2 + 2) % 3] = i < 2 ? -0.2 : 0.2;
+        }
+        mesh_add_tri(&mesh[count], 0, 1, 2);
+        mesh_add_tri(&mesh[count], 0, 2, 3);
+        put(0, 0, 0, 0, 0, 0, 1);
+    }
+    if (kind != ONE_MESH) return;
+    ENSURE(shape_box(&mesh[count], outer, 0, 0, NULL));
+    for (int i = 0, n = mesh[count].node_count; i < n; i++) {
+        double *x = mesh_add_node(&mesh[count]);
+        for (int k = 0; k < 3; k++) x[k] = mesh[count].x[3 * i + k] > 0 ? 0.15 : -0.15;
+    }
+    for (int t = 0, n = mesh[count].tri_count; t < n; t++) {
+        const int *v = mesh[count].tri + 3 * t, a = v[0] + 8, b = v[1] + 8, c = v[2] + 8;
+        mesh_add_tri(&mesh[count], b, a, c);
+    }
+    put(0, 0, 0, 0, 0, 0, 1);
+}
+
+/* Crates that overlap each other at a thin wall, and it, push each other out of the room: each comes back inside. */
+static void test_thin_walls(void)
+{
+    for (int k = 0; k < 12 * ROOMS; k++) {
+        int first, across = k % 3, balls = k % 12 == 4;
+        double at[3];
+        thin_room(k / 12, k % 2 ? 0.001 : 0.01);
+        first = count;
+        for (int i = 0; i < 4; i++) {
+            double size[3];
+            for (int n = 0; n < 3; n++) {
+                at[n] = n == across ? (k % 4 < 2 ? 1 : -1) * test_uniform(0.08, 0.148) : test_uniform(-0.04, 0.04);
+                size[n] = test_uniform(0.05, 0.1);
+            }
+            ENSURE(balls ? shape_sphere(&mesh[count], size[0] / 2, 6, 0, NULL)
+                         : shape_box(&mesh[count], size, 0, 0, NULL));
+            put(at[0], at[1], at[2], k % 5 ? 0 : 30, k % 7 ? 0 : 20, 0, 0);
+        }
+        ENSURE(separate(1e-4) == EMBIPC_OK && found && accepted());
+        for (int i = first; i < count; i++) {
+            double *x = after(i);
+            for (int n = 0; n < 3 * body[i].vertex_count; n++) ENSURE(fabs(x[n]) < 0.15);
+            free(x);
+        }
+        clear();
+    }
+}
+/* The well of four thin walls, open at the top: no box leaves it through a wall. A crate larger than a closed room that
+ * it overlaps on all sides has no place inside, and is taken out of it. */
+static void test_thin_well(void)
+{
+    for (int k = 0; k < 5; k++) {
+        for (int side = 0; side < 4; side++) {
+            double middle = (side % 2 ? 0.5 : -0.5) * 0.152;
+            if (side < 2) box(0.002, 0.3, 0.3, middle, 0, 0.15, 1);
+            else box(0.3, 0.002, 0.3, 0, middle, 0.15, 1);
+        }
+        box(0.4, 0.4, 0.002, 0, 0, -0.002, 1);
+        for (int i = 0; i < 4; i++) {
+            double size[3], at[3];
+            for (int n = 0; n < 3; n++) size[n] = test_uniform(0.03, 0.1);
+            ENSURE(shape_box(&mesh[count], size, 0, 0, NULL));
+            for (int n = 0; n < 3; n++) at[n] = test_uniform(-0.02, 0.02);
+            put(at[0] + 0.04, at[1], at[2] + 0.06, 0, 0, k % 2 ? 25 : 0, 0);
+        }
+        ENSURE(separate(1e-4) == EMBIPC_OK && accepted());
+        for (int i = 5; i < count; i++) {
+            double *x = after(i);
+            for (int n = 0; n < body[i].vertex_count; n++)
+                ENSURE(x[3 * n + 2] > -0.001 && fmax(fabs(x[3 * n]), fabs(x[3 * n + 1])) < 0.075);
+            free(x);
+        }
+        clear();
+    }
+    thin_room(SIX_WALLS, 0.002);
+    box(0.32, 0.32, 0.32, 0.001, 0.002, 0.003, 0);
+    ENSURE(separate(1e-4) == EMBIPC_OK && accepted() && moved(6) > 0.3);
+    clear();
+}
+
 /* A box of 0.1 m in the room, too crooked by 30 degrees: shifts throw it from wall to wall. It fits at 13.05
  * degrees or less: sin + cos = 1.2. */
 static void test_turn(void)
@@ -672,6 +814,10 @@ int main(int argc, char **argv)
     RUN(rings);
     RUN(arguments);
     RUN(memory);
+    RUN(sunk);
+    RUN(side_of_most);
+    RUN(thin_walls);
+    RUN(thin_well);
     RUN(hundred);
     RUN(command);
     RUN(command_repeat);
