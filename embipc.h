@@ -268,7 +268,7 @@ typedef enum embipc_result {
     EMBIPC_ERR_OUTSIDE,       /* a surface vertex that lies in no tetrahedron of its cage */
     EMBIPC_ERR_INTERSECTION,  /* surfaces cross (see embipc_world_rejected()), or are nearer than their thickness */
     EMBIPC_ERR_TIME,          /* the time budget was too small for one iteration: see embipc_world_set_budget() */
-    EMBIPC_ERR_CAPACITY,      /* a limit of embipc_world_def.limits was reached; values: the number needed, the limit */
+    EMBIPC_ERR_CAPACITY,      /* a limit of embipc_world_def.limits was reached; values: one to try, the limit */
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
@@ -466,8 +466,8 @@ typedef enum embipc_accuracy {
 
 /* What a world may contain, for systems whose memory is fixed; 0: no limit. Vertices are those of surfaces; nodes and
  * tets are those of cages and solids, 4 and 1 for an affine body. The last four count room in arrays, which grow by
- * half, and an error asks for half more of them: pairs of bodies, pairs of primitives near enough to be evaluated,
- * active contacts, and numbers in factors. */
+ * half: pairs of bodies, pairs of primitives near enough to be evaluated, active contacts, and numbers in factors. An
+ * error of these asks for at least half more than the limit. */
 typedef struct embipc_limits {
     size_t bodies, vertices, nodes, tets, pairs, candidates, contacts, factors;
 } embipc_limits;
@@ -760,11 +760,11 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * one tet, and bends sideways, too: EMBIPC_ATTACH clamps the whole end. A joint is stiff, not rigid: a force F opens a
  * gap of at most F/stiffness, a torque T tilts it by at most 2 T/(stiffness l^2). The default stiffness is 1000 M/h^2.
  * M is the mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2/M,
- * the way it would move M in one step. It is less where the weight of M would open a gap of less than 64 units in the
- * last place of coordinates, and of 2e-5 sizes, as with floats at h = 1 ms: forces are read from gaps. Not so for an
- * attachment. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and none grows. Joints obey the
- * guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of its amplitude in each step
- * of backward Euler, and far less with EMBIPC_BDF2. */
+ * the way it would move M in one step. The stiffness is less where the weight of M would open too small a gap to read a
+ * force from: 64 units in the last place of coordinates, but at most 2e-5 diagonals. Floats at h = 1 ms need this. An
+ * attachment keeps 1000 M/h^2. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and none
+ * grows. Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of its
+ * amplitude in each step of backward Euler, and far less with EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
     EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
     EMBIPC_HINGE,                /* b rotates about the axis, right-handed; position: angle, rad, full turns count */
@@ -1138,7 +1138,7 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_con
  *   rotation, position  of the grid, as in embipc_pose: it lies in its plane z = 0, with the middle at the origin. The
  *              rotation may be rounded as that of an embipc_body_def
  *   size       along x and y, m; and the distance from the plane up to which vertices count (3), > 0; INFINITY: all
- *   nx, ny     taxels along x and y. A hundredth of a taxel beyond the rim counts, too: pads bulge
+ *   nx, ny     taxels along x and y. Those at the rim take forces up to a hundredth of them beyond it
  *   friction   coefficient for `slides`, >= 0
  *   out        taxel (i, j) at i + nx j (nx * ny)
  * O(vertices + triangles + taxels), no allocation. Returns EMBIPC_OK, HANDLE, or ARGUMENT (out is then unchanged). */
@@ -2016,16 +2016,15 @@ enum {
     EMBIPC_WITHOUT_FORESIGHT = 1 << 14,          /* a first search looks where bodies are: boxes-100, solves 1.07 */
     EMBIPC_WITHOUT_PARTIAL_SEARCH = 1 << 15,     /* a direction is searched to its end: throw-100-affine 1.47 */
     EMBIPC_WITHOUT_REFIT_ON_DEMAND = 1 << 16,    /* trees are refitted as a whole: surface-40k 1.40 */
-    EMBIPC_WITHOUT_PATH_BOXES = 1 << 17,         /* collision detection skips no boxes of paths: twist-20 1.04 */
-    EMBIPC_WITHOUT_PRODUCTS = 1 << 18,           /* A is assembled before it is multiplied with: pinch 1.18 */
-    EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 19,       /* contacts have no full Hessian: 8 % more violent steps are cut */
-    EMBIPC_WITHOUT_NEGATIVE_CURVATURE = 1 << 20, /* tets never keep negative curvature: rubber pressed flat 1.08 */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 21,           /* reversing friction contacts count as slipping: throw-10-full 1.64 */
-    EMBIPC_WITHOUT_STICKING = 1 << 22,           /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
-    EMBIPC_WITHOUT_FRICTION_MEMORY = 1 << 23,    /* friction forgets how far contacts slipped: surface-2.5k 1.08 */
-    EMBIPC_WITHOUT_CORRECTION = 1 << 24,         /* no second-order correction: a peg with a slit of 30 nm 2.1 */
-    EMBIPC_WITHOUT_DISSECTION = 1 << 25,         /* elimination by minimum degree alone: ball-30k 1.93 */
-    EMBIPC_SWITCHES = 26
+    EMBIPC_WITHOUT_PRODUCTS = 1 << 17,           /* A is assembled before it is multiplied with: pinch 1.18 */
+    EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 18,       /* contacts have no full Hessian: 8 % more violent steps are cut */
+    EMBIPC_WITHOUT_NEGATIVE_CURVATURE = 1 << 19, /* tets never keep negative curvature: rubber pressed flat 1.08 */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 20,           /* reversing friction contacts count as slipping: throw-10-full 1.64 */
+    EMBIPC_WITHOUT_STICKING = 1 << 21,           /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
+    EMBIPC_WITHOUT_FRICTION_MEMORY = 1 << 22,    /* friction forgets how far contacts slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_CORRECTION = 1 << 23,         /* no second-order correction: a peg with a slit of 30 nm 2.1 */
+    EMBIPC_WITHOUT_DISSECTION = 1 << 24,         /* elimination by minimum degree alone: ball-30k 1.93 */
+    EMBIPC_SWITCHES = 25
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
 #ifdef EMBIPC_PLAIN
@@ -2128,7 +2127,7 @@ enum {
 
 /* ---- Joints ---- */
 #define EMBI_JOINT_STIFF ((embipc_real)1000)   /* [1] Stiffness of a joint, times h^2 / M */
-#define EMBI_JOINT_SEEN ((embipc_real)16)   /* [rounding] Gap under the weight that a joint has at least */
+#define EMBI_JOINT_SEEN ((embipc_real)16)   /* [rounding of coordinates] Least gap under the weight, if derived */
 
 /* ---- Contacts of an island ---- */
 #define EMBI_SHARE_NEAR EMBI_SHARE(64)   /* [closest points] Of a range */
@@ -3120,8 +3119,8 @@ static int embi_count(embi_memory *m, embi_counted counted, size_t count)
     return 1;
 }
 
-/* How many elements, `wish` and at least `need`, the limit allows for an array of which `held` are counted; or 0. The
- * error asks for half more of all then: with one element more the next one would fail. */
+/* How many elements, `wish` and at least `need`, the limit allows for an array of which `held` are counted; or 0. Then
+ * the error asks for half more than the limit: with one element more the next step would fail. */
 static int embi_within_limit(embi_memory *m, embi_counted counted, int held, int need, int wish)
 {
     size_t others, limit = m->limit[counted];
@@ -3272,7 +3271,7 @@ static embipc_result embi_fail_memory(const embi_memory *m, embipc_error *e)
     embipc_result r;
     if (m->beyond)
         r = embi_fail_value(e, EMBIPC_ERR_CAPACITY, (embipc_real)m->asked,
-                            "embipc_world_def.limits.%s is %.0f; %.0f are needed", embi_counted_name[m->beyond],
+                            "embipc_world_def.limits.%s is %.0f; try %.0f", embi_counted_name[m->beyond],
                             (double)have, (double)m->asked);
     else if (m->asked)
         r = embi_fail_value(e, EMBIPC_ERR_MEMORY, (embipc_real)m->asked,
@@ -11340,7 +11339,7 @@ static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], emb
                            const embipc_real two[6])
 {
     embipc_real begin = 0, end = 1;
-    if (embi_ranges_meet(a, embi_none, reach, b)) return 1;   /* mostly neighbours, already at t = 0 */
+    if (embi_ranges_meet(a, embi_none, reach, b)) return 1;   /* most pairs that pass meet at t = 0 */
     for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0, for the lower side of a and then the upper one */
         int low = i < 3, c = low ? i + 3 : i - 3;
         embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach,
@@ -11408,9 +11407,9 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     embipc_real own[6];
     int self = a->base == w->b->base;
     *share = 1;
-    if (w->paths) {   /* few pairs pass with all of the slack */
-        if (self && i < a->bvh->leaves && embi_boxes_meet(one, two)) return 1;
-        if (!embi_traverse_lets(w, 0, i, j, 1)) return 0;
+    if (w->paths) {
+        if (self && i < a->bvh->leaves && embi_boxes_meet(one, two)) return 1;   /* inner nodes need no share */
+        if (!embi_traverse_lets(w, 0, i, j, 1)) return 0;   /* few pass with all of the slack */
         if (w->slack > 0) *share = embi_bvh_share(a, i, j);
         return *share >= 1 || embi_traverse_lets(w, 0, i, j, *share);
     }
@@ -11682,9 +11681,10 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
-/* A lower bound of the distance of the first `split` of four points to the others, along paths x + t way, 0 <= t <= 1:
- * between two planes whose normal n joins the middles of both sides. It is min n.(x_b - x_a) / |n|, at t = 0 or 1. Most
- * neighbours on a surface are told apart so, whatever their boxes. */
+/* A lower bound of the distance of the first `split` of four points to the others, while all move along x + t way with
+ * the same t in [0, 1]. It is the gap between two planes with normal n, which joins the middles of both sides: min
+ * n.(x_b - x_a) / |n|. As a function of t this is concave, so it is least at t = 0 or 1. Most neighbours on a surface
+ * are told apart so, whatever their boxes. */
 static embipc_real embi_planes_gap(const embi_point x[4], const embi_point *way, int split)
 {
     embipc_real n[3], gap = EMBI_HUGE, size;
@@ -11724,9 +11724,9 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return c->apart <= reach + c->share * t->radius;
 }
 
-/* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal fractions of
- * their displacements, but for the slack. Their boxes must meet on the way, and the relative displacement must bridge
- * the distance. */
+/* The same test along the paths of two surfaces; c->apart: the present distance. No plane may part them. Both sides
+ * move by equal fractions of their displacements, but for the slack. Their boxes must meet on the way, and the
+ * relative displacement must bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -11883,7 +11883,8 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     embi_scale(back.mid, -1, t->mid);
     for (int n = 0; n < key_count; n++) {
         int ta = embi_hi(keys[n].key), tb = embi_lo(keys[n].key);
-        embipc_real near_a[6] = {0}, near_b[6] = {0}, share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
+        embipc_real near_a[6] = {0}, near_b[6] = {0};   /* 0: only for compilers */
+        embipc_real share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
         if (!t->paths) {
             embi_approach_box(t, share, t->reach, b->bvh->tri_box + 6 * tb, near_b);
             embi_approach_box(&back, share, t->reach, a->bvh->tri_box + 6 * ta, near_a);
@@ -14757,12 +14758,13 @@ static embipc_result embi_check_numbers(embipc_world *w, const embi_body *b, emb
 {
     embipc_real most = EMBI_EITHER(1e100, 1e15), least = 1 / most, g = embi_long_norm(gravity);
     embipc_real young = embi_material_young(&b->elastic.material) + b->elastic.material.fibre;
-    embipc_real stiff = young * b->diagonal * h * h / b->mass.total;
+    embipc_real ratio = young * h * h / (b->material.density * b->diagonal * b->diagonal);
     const struct { const char *what; embipc_real value; const char *unit; embipc_real least, most; } row[] = {
         {"mass", b->mass.total, "kg", least, most},
         {"mass / time_step^2", b->mass.total / (h * h), "N/m", least, most},
         {"stiffness in Pa times size", young * b->diagonal, "N/m", least, most},
-        {"stiffness times size times time_step^2 / mass", stiff, "", 0, EMBI_EITHER(1e100, 5e5)},   /* mass is seen */
+        /* else mass is less than the rounding of stiffness */
+        {"stiffness in Pa times time_step^2 / (density size^2)", ratio, "", 0, EMBI_EITHER(1e100, 1e5)},
         {"damping[0] times time_step", b->material.damping[0] * h, "", 0, EMBI_EITHER(1e60, 1e9)},
         {"damping[1] / time_step", b->material.damping[1] / h, "", 0, EMBI_EITHER(1e60, 1e9)},
         {"dhat", b->rules.dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES},
@@ -18759,17 +18761,19 @@ static void embi_limits_yield(const embi_state *s, const embi_joint *j, embi_rod
     }
 }
 
-/* Stiffness of each held point and limit, or of an attachment's sum, N/m. Forces are those of gaps. So a derived one
- * leaves gaps that are more than rounding. With floats they would not be at small h. But a gap tilts what has a long
- * lever, so it is at most 2e-5 of the size; and an attachment sums many. */
+/* Stiffness of each held point and limit, or of an attachment's sum, N/m. The force of a joint is read from its gap. So
+ * a derived stiffness is low enough for the weight to open a gap above rounding, which matters with floats at small h.
+ * That gap tilts a long lever, so it is at most 2e-5 of the diagonal. An attachment is left alone: the rounding of its
+ * many points averages out. */
 static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
 {
     embipc_real K = EMBI_JOINT_STIFF * j->mass / s->hh, weight = j->mass * embi_norm(s->gravity), gap = 0;
     if (j->def.stiffness > 0) return j->def.stiffness;
     for (int k = 0; k < 2 && j->def.kind != EMBIPC_ATTACH; k++) {
-        const embi_body *b = s->body + embi_max_int(j->body[k], 0);
-        if (j->body[k] < 0 || !embi_is_dynamic(b)) continue;
-        gap = embi_max(gap, embi_min(EMBI_JOINT_SEEN * embi_body_rounding(b), (embipc_real)2e-5 * b->diagonal));
+        const embi_body *b = j->body[k] < 0 ? NULL : s->body + j->body[k];
+        if (!b || !embi_is_dynamic(b)) continue;
+        gap = embi_max(gap, embi_min(EMBI_JOINT_SEEN * 4 * EMBI_EPS * b->step.scale_q,   /* the same all step long */
+                                     (embipc_real)2e-5 * b->diagonal));
     }
     return weight > 0 && gap > 0 ? embi_min(K, weight / gap) : K;
 }
@@ -20801,26 +20805,6 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
-/* Do the two sides of a candidate stay farther apart than `away` along some axis? Their paths go from x to the fraction
- * alpha of the way to next. Motions count relative to the first vertex, so a common motion does not count. Without this
- * test a twisted mat takes 1.04 times as many instructions [measured]. */
-static int embi_paths_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
-                            embipc_real away)
-{
-    int split = c->edge_edge ? 2 : 1;
-    for (int i = 0; i < 3; i++) {
-        embipc_real lo[2] = {EMBI_HUGE, EMBI_HUGE}, hi[2] = {-EMBI_HUGE, -EMBI_HUGE};
-        embipc_real common = next[3 * c->v[0] + i] - x[3 * c->v[0] + i];
-        for (int k = 0; k < 4; k++) {
-            embipc_real from = x[3 * c->v[k] + i], to = from + alpha * (next[3 * c->v[k] + i] - from - common);
-            lo[k >= split] = embi_min(lo[k >= split], embi_min(from, to));
-            hi[k >= split] = embi_max(hi[k >= split], embi_max(from, to));
-        }
-        if (lo[1] - hi[0] > away || lo[0] - hi[1] > away) return 1;
-    }
-    return 0;
-}
-
 /* For each block of candidates: the fraction at which the first one meets its gap floor, and which one that is. The
  * time of each is the same whatever others there are: bits do not depend on what a search lists beyond those that meet.
  * Most are excluded by the lower bound of their distance and the bound of the drift, drift + rate alpha. */
@@ -20842,8 +20826,6 @@ static void embi_ccd_work(void *arg, int begin, int end)
             embi_closest *closest = t->s->candidates.closest + k;
             embipc_real x0[12], p[12], separation, met;
             if (t->s->candidates.apart[k].least > floor + t->s->candidates.apart[k].share * away) continue;
-            if (!EMBI_WITHOUT(PATH_BOXES) && embi_paths_apart(c, t->s->x, t->s->path.x, t->alpha[block], floor))
-                continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
@@ -21025,7 +21007,8 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
     d->gap = gap;
 }
 
-/* Was the drive blocked, and goes back now, so that what it pressed pushes it along? By its effort in the last step */
+/* Was the drive blocked in the last step, and does it go back now? It does if the force that it exerted does negative
+ * work on its new way, with small turns. */
 static int embi_drive_retreats(const embi_drive *d)
 {
     embipc_real work = 0;
@@ -21035,8 +21018,8 @@ static int embi_drive_retreats(const embi_drive *d)
     return d->reached.blocked && work < 0;
 }
 
-/* Takes friction on a driven body, and on what it drags along, out of this pass. With the normal forces of the jam it
- * would drag that against the next wall. Returns 0 where there is none. */
+/* Removes friction from a driven body, and from the one that it drags, until the next pass. Its lagged normal forces
+ * are those of the jam, and would drag that body against the next wall. Returns 0 if there was none. */
 static int embi_island_let_go(const embi_state *s, embi_island *isle, int driven, int dragged)
 {
     int kept = 0, count = isle->friction.count;
@@ -21049,16 +21032,16 @@ static int embi_island_let_go(const embi_state *s, embi_island *isle, int driven
     return kept < count;
 }
 
-/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. First contacts
- * get their full Hessian, and a drive that goes back loses friction. If it rotates and its increment is long, this is
- * divided by four. Otherwise it gives up the rest of this step. Returns 0 when no drive contributes: a free body moves
- * there by itself. */
+/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. One that goes
+ * back first loses friction. For others contacts first get their full Hessian, as another direction may be free. If
+ * it rotates and its increment is long, this is divided by four. Otherwise it gives up the rest of this step.
+ * Returns 0 when no drive contributes: a free body moves there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidates.list + limit;
     embi_drive *worst = NULL;
     embipc_real most = 0;
-    int a, b;
+    int a, b, dragged;
     embi_island_save_direction(s, isle, 0);
     for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
         embipc_real approach = d->done ? 0 : embi_drive_approach(s, isle, d, c, s->candidates.closest + limit);
@@ -21070,10 +21053,10 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     if (!worst || most > -1e-6 * c->dhat) return 0;
     a = embi_body_of_vertex(s, c->v[0]);
     b = embi_body_of_vertex(s, c->v[3]);
-    if ((embi_drive_retreats(worst) &&
-         embi_island_let_go(s, isle, worst->body, embi_is_dynamic(s->body + a) ? a : b)) || !isle->tune.full_hessian) {
-        /* another direction may be free */
-        isle->tune.full_hessian = 1;
+    dragged = a == worst->body || !embi_is_dynamic(s->body + a) ? b : a;
+    if ((embi_drive_retreats(worst) && embi_island_let_go(s, isle, worst->body, dragged)) ||
+        (!isle->tune.full_hessian && !EMBI_WITHOUT(FULL_HESSIAN))) {
+        isle->tune.full_hessian = !EMBI_WITHOUT(FULL_HESSIAN);
         embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
         return 1;
     }
@@ -21963,9 +21946,10 @@ static embipc_real embi_island_lag_work(const embi_state *s, const embi_island *
     return work / 2;
 }
 
-/* Work of surfaces that run, J: what friction on them does along their own motion. With f of this step and F of those
- * before, each a force times h, a step of BDF2 adds (2 f + F)/3 to the momentum. So where a wheel begins to roll on a
- * belt, friction ends, and a third of it still acts. F is taken as its limit, against that motion. */
+/* Work of surfaces that run, J: what friction on them does along their own motion. BDF2 adds h (2 f + F)/3 to the
+ * momentum, with friction f of this step and F of those before. So where a wheel begins to roll on a belt, friction
+ * ends, and a third of it still acts. F is taken as its limit, against that motion. So what rides on such a surface may
+ * have mu N |v| h/3 more in each step. */
 static embipc_real embi_island_run_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0;
@@ -24303,7 +24287,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
         embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
-        embi_island_nonquadratic(s, isle, s->x);   /* friction may be less */
+        embi_island_nonquadratic(s, isle, s->x);   /* embi_island_let_go() may have removed friction */
         return embi_island_is_rotated(s, isle) ? embi_island_back_to_rigid(m, s, isle) : EMBIPC_OK;
     }
     if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
@@ -28928,7 +28912,7 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
         if (!b) continue;
         size = embi_frame_size(s, b, k && d->kind == EMBIPC_ROD ? d->point_b : d->point);
         j->arm = embi_max(j->arm, size);
-        most = embi_min(most, b->kind <= EMBIPC_AFFINE ? b->diagonal : size);   /* of one tet */
+        most = embi_min(most, b->kind < EMBIPC_CAGE ? b->diagonal : size);   /* one tet as large as the body */
     }
     j->arm = embi_min(j->arm, most);
     if (d->kind == EMBIPC_ATTACH) {
@@ -29631,7 +29615,7 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body 
     return EMBIPC_OK;
 }
 
-/* Is the node in the box, or for a cage body a vertex that it carries? EMBI_CAGE_MARGIN is no weight. */
+/* Is the node in the box, or for a cage body a vertex that it carries? Weights by EMBI_CAGE_MARGIN do not count. */
 static int embi_holds(const embi_state *s, const embi_body *b, int node, const embipc_real lo[3],
                       const embipc_real hi[3])
 {
@@ -30047,8 +30031,8 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-/* The row of n taxels over `size` that p is in, or -1. The rim, with border vertices of a pad that bulges or is
- * rounded, belongs to the grid. */
+/* The row of n taxels over `size` that p is in, or -1. The rim and a hundredth of a taxel beyond it belong to the grid:
+ * a pad bulges, and floats round. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 {
     embipc_real at = (p / size + (embipc_real)0.5) * (embipc_real)n;

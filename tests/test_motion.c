@@ -1181,6 +1181,7 @@ static void test_wheel_on_belt(void)
         embipc_pair_force row;
         embipc_body_state st;
         double most = 0;
+        int seen = 0;
         scene s;
         wd.integrator = k % 2 ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER;
         s = scene_empty(&wd);
@@ -1191,13 +1192,16 @@ static void test_wheel_on_belt(void)
         d.angular_velocity[1] = k < 2 ? 0 : -belt[0] / R;
         scene_add_mesh(&s, &d, &m, 1);
         for (int n = 0; n < 60 && scene_step(&s); n++)
-            if (n >= 40 && embipc_world_pair_forces(s.w, &row, 1)) most = fmax(most, fabs(row.friction[0]));
+            if (n >= 40 && embipc_world_pair_forces(s.w, &row, 1)) {
+                most = fmax(most, fabs(row.friction[0]));
+                seen++;
+            }
         st = scene_state(s.w, s.body[1]);
         printf("  %s, %s: %.4f m/s, %.4f rad/s, friction %.3f of the weight\n", k < 2 ? "from rest" : "spinning",
                k % 2 ? "BDF2" : "backward Euler", st.velocity[0], st.angular_velocity[1], most / (9.81 * st.mass));
         ENSURE_CLOSE(st.velocity[0], k < 2 ? belt[0] / 3 : 0, 0.02);
         ENSURE_CLOSE(st.angular_velocity[1], (k < 2 ? -2.0 / 3 : -1) * belt[0] / R, 0.05);
-        ENSURE(most < 0.02 * 9.81 * st.mass);
+        ENSURE(seen == 20 && most < 0.02 * 9.81 * st.mass);
         scene_end(&s);
     }
 }

@@ -217,7 +217,7 @@ static void test_searches_leave_no_trace(void)
 {
     const int lists = EMBIPC_WITHOUT_CACHED_LISTS | EMBIPC_WITHOUT_CERTIFICATES | EMBIPC_WITHOUT_PATCHES |
                       EMBIPC_WITHOUT_SHARES | EMBIPC_WITHOUT_ROTATION | EMBIPC_WITHOUT_REFIT_ON_DEMAND;
-    const int distances = EMBIPC_WITHOUT_DISTANCE_BOUNDS | EMBIPC_WITHOUT_REMEASURING | EMBIPC_WITHOUT_PATH_BOXES;
+    const int distances = EMBIPC_WITHOUT_DISTANCE_BOUNDS | EMBIPC_WITHOUT_REMEASURING;
     for (int k = 0; k < KINDS; k += TEST_STRIDE) {
         scene s = begin(kinds + k, EMBIPC_BACKWARD_EULER, 0);
         int compared = 0;
