@@ -2,7 +2,7 @@
  *
  * You learn how large the block must be: a rehearsal, here with malloc, counts what a scene needs, and these numbers are
  * the limits of the world on the device. And what limits lead to that are too small: a call that names the limit and the
- * number needed, and a world that is as it was. Its snapshot then goes on in a larger block. */
+ * number to try, and a world that is as it was. Its snapshot then goes on in a larger block. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include <stdio.h>
