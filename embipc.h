@@ -14314,6 +14314,7 @@ typedef struct embi_search {
     embipc_real nearby, away;    /* a cached candidate farther apart than nearby + share away stays out of reach */
     int due;                     /* EMBI_SEARCH_...; DONE: the cached list serves */
     int at, count;               /* its candidates in the list of the lane */
+    int loses;                   /* candidates at q^n may be lost by it */
 } embi_search;
 
 /* Result of a run of islands that was solved in parallel with others. */
@@ -15185,11 +15186,11 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 
 typedef struct embi_search_task {
     embipc_world *w;
-    int grain;                   /* searches, or starts of a large one, in each lane */
+    int grain;                   /* searches, or starts of a large one, in each lane; lanes for searches along paths */
     const embi_search *one;      /* the large search, with its traversal */
     embi_traversal walk;
     const int *start;            /* pairs of tree nodes (2 count) */
-    int count, first;            /* starts before `first` are done */
+    int count, first;            /* starts before `first` are done; searches along paths, and the first of them */
 } embi_search_task;
 
 /* Requests the vertices of the parts of trees that are refitted next. */
@@ -15625,8 +15626,9 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * the candidates serve for the directions that follow, which mostly correct the first one. (A mat that is twisted: 0.31
  * of the time, and 130 candidates where a range has 65 000.) A candidate takes its share of the slack, as of ranges.
  * With all of it neighbours are candidates: steps with a ball of 200 000 triangles take 1.8 times as long [measured].
+ * First all bodies are swept, then all pairs are searched. Threads share both.
  * Part of the search.
- * Uses: tuning, small math, memory, elasticity, distances, part III.
+ * Uses: tuning, small math, memory, threads, elasticity, distances, part III.
  * Checked by: tests/world_guarantee.h, tests/test_plain.c, tests/test_reach.c */
 
 /* The surface and its paths along the present direction. */
@@ -15645,8 +15647,6 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     embi_bodies_task t;
     embi_surface paths;
     t.s = s;
-    if (b->search.swept == EMBI_SWEPT_NOW || b->kind == EMBIPC_FIXED) return 1;
-    if (!EMBI_GROW(&w->memory, s->path.way, 3 * s->vert_count)) return 0;
     if (!b->started) {   /* candidates may need x^n of any vertex */
         embi_apply_rows(s, b, s->qn, s->xn);
         if (s->reference.any && !b->search.has_reference) embi_apply_rows(s, b, s->qn, s->reference.x);
@@ -15660,10 +15660,38 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     }
     for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv) && b->search.has_direction; i++)
         s->path.way[i] = w->islands.list[b->island]->bound.searched * (s->path.x[i] - s->x[i]);
-    b->search.swept = EMBI_SWEPT_NOW;
     b->search.tree_is_current = 0;
     paths = embi_body_paths(w, b);
     return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
+}
+
+/* A range of bodies, w->search.parts. What lacks memory stays unswept. */
+static void embi_sweep_work(void *world, int begin, int end)
+{
+    embipc_world *w = (embipc_world *)world;
+    for (int n = begin; n < end; n++) {
+        embi_body *b = w->s.body + w->search.parts.list[n].item;
+        if (!embi_body_sweep(w, b)) b->search.swept = 0;
+    }
+}
+
+/* Sweeps all bodies of the searches begin .. end - 1. */
+static int embi_paths_sweep(embipc_world *w, int begin, int end)
+{
+    embi_state *s = &w->s;
+    int swept = 1;
+    embi_chunks_clear(&w->search.parts);
+    if (!EMBI_GROW(&w->memory, s->path.way, 3 * s->vert_count)) return 0;
+    for (int n = 2 * begin; n < 2 * end; n++) {
+        const embi_pair *pair = s->pair + w->search.due[n / 2].pair;
+        int at = n % 2 ? pair->b : pair->a;
+        if (s->body[at].search.swept == EMBI_SWEPT_NOW || s->body[at].kind == EMBIPC_FIXED) continue;
+        s->body[at].search.swept = EMBI_SWEPT_NOW;
+        if (!embi_chunks_add(&w->memory, &w->search.parts, at, 0, 1, 1)) return 0;
+    }
+    embi_for(EMBI_ATOMIC ? &s->threads : NULL, w->search.parts.count, 1, embi_sweep_work, w);
+    for (int n = 0; n < w->search.parts.count; n++) swept &= s->body[w->search.parts.list[n].item].search.swept > 0;
+    return swept;
 }
 
 /* May the step return this island to an earlier state? It may after BDF2, while a drive is rotating, and while joints
@@ -15739,7 +15767,7 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
-    embi_cached *kept = embi_cached_of(w, pair);
+    embi_cached *kept = one->kept;
     embipc_real ways = embi_shift_most(&A->search.shift_next) + embi_shift_most(&B->search.shift_next);
     embipc_real reach = embi_pair_reach(s, pair) + 64 * EMBI_EPS * ways;
     embipc_real range[6];
@@ -15747,7 +15775,6 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     embi_surface a, b;
     embi_approach t = embi_approach_of(embi_none, reach);
     embi_traversal walk = embi_traverse_of(&a, &b, embi_none, reach);
-    if (!kept || !embi_body_sweep(w, A) || !embi_body_sweep(w, B)) return 0;
     if (own) {
         embi_body_take_path(s, A);
         walk.slack = t.slack = A->search.own_path.slack * (1 + 8 * EMBI_EPS);
@@ -15769,7 +15796,7 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     /* each island has its own direction: do the paths cross? */
     if (A->search.has_direction && B->search.has_direction && A->island != B->island) {
         embi_traverse_apart(&walk, range);
-        if (!embi_traverse_all(&w->memory, &walk, &w->search.tri_pairs, &count)) return 0;
+        if (!embi_traverse_all(&w->memory, &walk, &lane->keys, &count)) return 0;
         pair->joins = count > 0;
         if (!pair->joins) return 1;
         walk.first_only = count = 0;
@@ -15778,27 +15805,59 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     for (int i = 0; i < 3; i++)   /* relative to the second body */
         a.common[i] = b.common[i] = B->search.has_direction ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 :
             (embipc_real)0;
-    if (!embi_traverse_all(&w->memory, &walk, &w->search.tri_pairs, &count) ||
-        !embi_candidates(&w->memory, &a, &b, w->search.tri_pairs, count, &pair->rule, &t, &lane->list, &lane->count))
+    if (!embi_traverse_all(&w->memory, &walk, &lane->keys, &count) ||
+        !embi_candidates(&w->memory, &a, &b, lane->keys, count, &pair->rule, &t, &lane->list, &lane->count))
         return 0;
-    if (!embi_pair_may_go_back(w, pair)) A->search.lost_start = B->search.lost_start = 1;
-    else if (own && !embi_search_keep(w, pair, &a, &t, lane)) return 0;
+    one->loses = !embi_pair_may_go_back(w, pair);
+    if (!one->loses && own && !embi_search_keep(w, pair, &a, &t, lane)) return 0;
     one->count = lane->count - one->at;
     return 1;
 }
 
-/* Searches along paths. Results stand in the first lane. */
+/* Lanes for searches along paths. Search n goes to lane n modulo their number, as long ones stand together. */
+static int embi_paths_lanes(const embipc_world *w) { return embi_has_threads(&w->s.threads) ? EMBI_TASKS : 1; }
+
+/* A range of lanes with searches along paths. For lack of memory or time they stay due. */
+static void embi_path_work(void *arg, int begin, int end)
+{
+    const embi_search_task *t = (const embi_search_task *)arg;
+    for (int n = begin; n < end; n++) {
+        embi_lane *lane = t->w->search.lane + n;
+        lane->count = 0;
+        for (int k = n; k < t->count; k += t->grain) {
+            embi_search *one = t->w->search.due + t->first + k;
+            if (!embi_is_past(&t->w->s.threads) && embi_search_path(t->w, one, lane)) one->due = EMBI_SEARCH_FOUND;
+        }
+    }
+}
+
+/* Searches along paths. Results stand in the lanes. */
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
-    w->search.lane[0].count = 0;
+    embi_search_task task;
+    if (begin == end) return 1;
     for (int n = begin; n < end; n++) {
-        const embi_pair *pair = w->s.pair + w->search.due[n].pair;
+        embi_search *one = w->search.due + n;
+        const embi_pair *pair = w->s.pair + one->pair;
         embi_body_search *a = &w->s.body[pair->a].search, *b = &w->s.body[pair->b].search;
         if (a->swept) a->swept = EMBI_SWEPT_BEFORE;
         if (b->swept) b->swept = EMBI_SWEPT_BEFORE;
+        one->due = EMBI_SEARCH_DUE;
+        one->kept = embi_cached_of(w, pair);   /* embi_search_add() has made it */
     }
-    for (int n = begin; n < end; n++)
-        if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n, w->search.lane)) return 0;
+    if (!embi_paths_sweep(w, begin, end)) return 0;
+    task.w = w;
+    task.first = begin;
+    task.count = end - begin;
+    task.grain = embi_paths_lanes(w);
+    embi_for(EMBI_ATOMIC ? &w->s.threads : NULL, task.grain, 1, embi_path_work, &task);
+    if (embi_is_late(&w->s)) return 0;
+    for (int n = begin; n < end; n++) {
+        const embi_search *one = w->search.due + n;
+        const embi_pair *pair = w->s.pair + one->pair;
+        if (one->due != EMBI_SEARCH_FOUND) return 0;
+        if (one->loses) w->s.body[pair->a].search.lost_start = w->s.body[pair->b].search.lost_start = 1;
+    }
     return 1;
 }
 
@@ -15806,13 +15865,14 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
 static int embi_paths_take(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
+    const int lanes = embi_paths_lanes(w);
     for (int n = begin; n < end; n++) {
         const embi_search *one = w->search.due + n;
         embi_pair *pair = s->pair + one->pair;
         pair->first = s->candidates.count;
         if (!EMBI_ARRAY(&w->memory, s->candidates.list, pair->first + one->count, 0, EMBI_CANDIDATES)) return 0;
         if (one->count)
-            memcpy(s->candidates.list + pair->first, w->search.lane[0].list + one->at,
+            memcpy(s->candidates.list + pair->first, w->search.lane[(n - begin) % lanes].list + one->at,
                    (size_t)one->count * sizeof *s->candidates.list);
         s->candidates.count += pair->count = one->count;
         if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, pair)) return 0;

@@ -699,7 +699,7 @@ static void test_door(void)
         ENSURE(!embipc_body_set_velocity(w, door, speed, spin));
         for (int i = 0; i < 200; i++) ENSURE(!embipc_world_step(w, NULL));
         ENSURE(!embipc_joint_get_state(w, j, &js));
-        ENSURE_REL((double)js.velocity, 5, 0.01);   /* the plain rule keeps 0.88 */
+        ENSURE_REL((double)js.velocity, 5.0, 0.01);   /* the plain rule keeps 0.88 */
         embipc_world_destroy(w);
     }
 }
