@@ -15665,17 +15665,17 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
 }
 
-/* A range of bodies, w->search.parts. What lacks memory stays unswept. */
+/* A range of bodies, w->search.parts. For lack of memory or time they stay unswept. */
 static void embi_sweep_work(void *world, int begin, int end)
 {
     embipc_world *w = (embipc_world *)world;
     for (int n = begin; n < end; n++) {
         embi_body *b = w->s.body + w->search.parts.list[n].item;
-        if (!embi_body_sweep(w, b)) b->search.swept = 0;
+        if (embi_is_past(&w->s.threads) || !embi_body_sweep(w, b)) b->search.swept = 0;
     }
 }
 
-/* Sweeps all bodies of the searches begin .. end - 1. */
+/* Sweeps all bodies of the searches begin .. end - 1. Returns 0 for lack of memory or time. */
 static int embi_paths_sweep(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
@@ -15690,6 +15690,7 @@ static int embi_paths_sweep(embipc_world *w, int begin, int end)
         if (!embi_chunks_add(&w->memory, &w->search.parts, at, 0, 1, 1)) return 0;
     }
     embi_for(EMBI_ATOMIC ? &s->threads : NULL, w->search.parts.count, 1, embi_sweep_work, w);
+    if (embi_is_late(s)) return 0;
     for (int n = 0; n < w->search.parts.count; n++) swept &= s->body[w->search.parts.list[n].item].search.swept > 0;
     return swept;
 }
