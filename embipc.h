@@ -15671,7 +15671,7 @@ static void embi_sweep_work(void *world, int begin, int end)
     embipc_world *w = (embipc_world *)world;
     for (int n = begin; n < end; n++) {
         embi_body *b = w->s.body + w->search.parts.list[n].item;
-        if (embi_is_past(&w->s.threads) || !embi_body_sweep(w, b)) b->search.swept = 0;
+        if (embi_is_past(&w->s.threads) || !embi_body_sweep(w, b)) b->search.swept = EMBI_SWEPT_BEFORE;
     }
 }
 
@@ -15691,7 +15691,8 @@ static int embi_paths_sweep(embipc_world *w, int begin, int end)
     }
     embi_for(EMBI_ATOMIC ? &s->threads : NULL, w->search.parts.count, 1, embi_sweep_work, w);
     if (embi_is_late(s)) return 0;
-    for (int n = 0; n < w->search.parts.count; n++) swept &= s->body[w->search.parts.list[n].item].search.swept > 0;
+    for (int n = 0; n < w->search.parts.count; n++)
+        swept &= s->body[w->search.parts.list[n].item].search.swept == EMBI_SWEPT_NOW;
     return swept;
 }
 
