@@ -2825,6 +2825,7 @@ static void embi_box_add(embipc_real box[6], const embipc_real p[3])
     }
 }
 
+/* Grows the box to hold another one, which may be empty. */
 static void embi_box_join(embipc_real box[6], const embipc_real other[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -19024,15 +19025,6 @@ static int embi_joint_sleeps(const embi_state *s, const embi_joint *j)
            (j->body[1] >= 0 && embi_is_asleep(s->body + j->body[1]));
 }
 
-/* Joints link islands like contacts do. */
-static void embi_joints_link(const embi_state *s, int *parent)
-{
-    for (int n = 0; n < embi_joint_count(s); n++) {
-        const embi_joint *j = s->driven.joint.list + n;
-        if (embi_joint_moves(s, j, 0) && embi_joint_moves(s, j, 1)) embi_join(parent, j->body[0], j->body[1]);
-    }
-}
-
 /* Has a body of the joint no last step that this one continues? */
 static int embi_joint_is_new(const embi_state *s, const embi_joint *j)
 {
@@ -21486,7 +21478,11 @@ static int embi_islands_link(embipc_world *w)
     for (int n = 0; n < s->pair_count; n++)
         if (s->pair[n].count && s->body[s->pair[n].a].in_island && s->body[s->pair[n].b].in_island)
             embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
-    embi_joints_link(s, w->islands.parent);
+    for (int n = 0; n < embi_joint_count(s); n++) {
+        const embi_joint *j = s->driven.joint.list + n;
+        if (embi_joint_moves(s, j, 0) && embi_joint_moves(s, j, 1))
+            embi_join(w->islands.parent, j->body[0], j->body[1]);
+    }
     EMBI_EACH_STIRRED(s, i)
         if (s->body[i].in_island) s->body[i].island = embi_root(w->islands.parent, i);
     EMBI_EACH_STIRRED(s, i) {

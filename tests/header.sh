@@ -74,6 +74,11 @@ ends 1
 run toc "$dir/parts.h" --write
 [ "$(grep -c '^ \*   Part III\. High: 3 Three\.' "$dir/parts.h")" = 1 ] && grep -q '^/\* ==== 3\. Three =' "$dir/parts.h" ||
     { echo "FAILED: contents of parts"; bad=$((bad + 1)); }
+{ sed '/==== 3\. /q' "$dir/parts.h" | sed '$d'; i=0; while [ $i -lt 700 ]; do echo; i=$((i + 1)); done
+  sed -n '/==== 3\. /,$p' "$dir/parts.h"; } > "$dir/long.h"
+run toc "$dir/long.h"
+says 'toc: section .*Two has 7[0-9]* lines, more than 700'
+ends 1
 run metrics "$dir/parts.h"
 says 'lines per part  *I 5., III .*'
 

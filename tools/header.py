@@ -476,7 +476,7 @@ ROMAN = 'I II III IV V VI VII VIII IX X'.split()
 
 
 def order(header, root):
-    """Parts and sections are numbered as they stand, text names sections by their titles, and part V is short."""
+    """Parts and sections are numbered as they stand, text names sections by their titles; sections and part V are short."""
     found = ['section %s %s stands at place %d' % (s[1], s[2], k + 1)
              for k, s in enumerate(header.sections) if header.parts and s[1] != str(k + 1)]
     found += ['part %s %s stands at place %d' % (p[1], p[2], k + 1)
@@ -485,6 +485,8 @@ def order(header, root):
               for s in header.sections if header.parts and not part_of(header, s)]
     if header.parts and part_lines(header, 'V') > SPINE:
         found.append('part V, the step, has %d lines, more than %d' % (part_lines(header, 'V'), SPINE))
+    found += ['section %s has %d lines, more than %d' % (title, size, SECTION)
+              for size, title in section_sizes(header) if size > SECTION]
     titles = {s[2] for s in header.sections}
     for path in [header.path] + [p for where in ('README.md', 'docs/*.md', 'tests/*.[ch]')
                                  for p in sorted(glob.glob(os.path.join(root, where)))]:
