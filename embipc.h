@@ -11683,9 +11683,9 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
 }
 
 /* A lower bound of the distance of the first `split` of four points to the others, while all move along x + t way with
- * the same t in [0, 1]. It is the gap between two planes with normal n, which joins the middles of both sides: min
- * n.(x_b - x_a) / |n|. As a function of t this is concave, so it is least at t = 0 or 1. Most neighbours on a surface
- * are told apart so, whatever their boxes. */
+ * the same t in [0, 1]. n joins the middles of both sides at t = 0. The gap of the planes with this normal is
+ * min n.(x_b - x_a) / |n|. As a function of t this is concave, so it is least at t = 0 or 1. Most neighbours on a
+ * surface are told apart so, whatever their boxes. */
 static embipc_real embi_planes_gap(const embi_point x[4], const embi_point *way, int split)
 {
     embipc_real n[3], gap = EMBI_HUGE, size;
@@ -11725,9 +11725,9 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return c->apart <= reach + c->share * t->radius;
 }
 
-/* The same test along the paths of two surfaces; c->apart: the present distance. No plane may part them. Both sides
- * move by equal fractions of their displacements, but for the slack. Their boxes must meet on the way, and the
- * relative displacement must bridge the distance. */
+/* The same test along the paths of two surfaces; c->apart: the present distance. Candidates that embi_planes_gap()
+ * parts are refused first. Both sides move by equal fractions of their displacements, but for the slack. Their boxes
+ * must meet on the way, and the relative displacement must bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -14315,7 +14315,7 @@ typedef struct embi_search {
     embipc_real nearby, away;    /* a cached candidate farther apart than nearby + share away stays out of reach */
     int due;                     /* EMBI_SEARCH_...; DONE: the cached list serves */
     int at, count;               /* its candidates in the list of the lane */
-    int loses;                   /* candidates at q^n may be lost by it */
+    int loses;                   /* it may have lost candidates that its bodies have at q^n */
 } embi_search;
 
 /* Result of a run of islands that was solved in parallel with others. */
@@ -15187,11 +15187,11 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 
 typedef struct embi_search_task {
     embipc_world *w;
-    int grain;                   /* searches, or starts of a large one, in each lane; lanes for searches along paths */
+    int grain;                   /* searches or starts in each lane; along paths: the number of lanes */
     const embi_search *one;      /* the large search, with its traversal */
     embi_traversal walk;
     const int *start;            /* pairs of tree nodes (2 count) */
-    int count, first;            /* starts before `first` are done; searches along paths, and the first of them */
+    int count, first;            /* starts before `first` are done; along paths: searches, from `first` on */
 } embi_search_task;
 
 /* Requests the vertices of the parts of trees that are refitted next. */
@@ -15630,7 +15630,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * First all bodies are swept, then all pairs are searched. Threads share both.
  * Part of the search.
  * Uses: tuning, small math, memory, threads, elasticity, distances, part III.
- * Checked by: tests/world_guarantee.h, tests/test_plain.c, tests/test_reach.c */
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c, tests/test_reach.c, tests/test_threads.c */
 
 /* The surface and its paths along the present direction. */
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
@@ -15666,7 +15666,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
 }
 
-/* A range of bodies, w->search.parts. For lack of memory or time they stay unswept. */
+/* A range of bodies, w->search.parts. Those that lack memory or time lose the mark NOW. */
 static void embi_sweep_work(void *world, int begin, int end)
 {
     embipc_world *w = (embipc_world *)world;
@@ -15676,7 +15676,8 @@ static void embi_sweep_work(void *world, int begin, int end)
     }
 }
 
-/* Sweeps all bodies of the searches begin .. end - 1. Returns 0 for lack of memory or time. */
+/* Sweeps each body of the searches begin .. end - 1 once; fixed ones have no path. Returns 0 for lack of memory or
+ * time. */
 static int embi_paths_sweep(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
@@ -15739,6 +15740,7 @@ static int embi_search_keep(embipc_world *w, const embi_pair *pair, const embi_s
             safe[k] = back + 3 * k;
         }
         if (embi_candidate_passes(&one, a, a, v, now, t)) continue;
+        one.share = s->candidates.list[n].share;
         if (embi_closest_distance(start, one.edge_edge, weight, &mask) > reach) {
             for (int k = 0; k < 4; k++) embi_row_apply(&s->J, one.v[k], s->driven.safe_q, back + 3 * k);
             if (embi_closest_distance(safe, one.edge_edge, weight, &mask) > reach) continue;
@@ -15811,16 +15813,20 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     if (!embi_traverse_all(&w->memory, &walk, &lane->keys, &count) ||
         !embi_candidates(&w->memory, &a, &b, lane->keys, count, &pair->rule, &t, &lane->list, &lane->count))
         return 0;
-    one->loses = !embi_pair_may_go_back(w, pair);
-    if (!one->loses && own && !embi_search_keep(w, pair, &a, &t, lane)) return 0;
+    one->loses = !own || !embi_pair_may_go_back(w, pair);   /* embi_pair_by_path(): two bodies cannot go back */
+    if (!one->loses && !embi_search_keep(w, pair, &a, &t, lane)) return 0;
     one->count = lane->count - one->at;
     return 1;
 }
 
-/* Lanes for searches along paths. Search n goes to lane n modulo their number, as long ones stand together. */
-static int embi_paths_lanes(const embipc_world *w) { return embi_has_threads(&w->s.threads) ? EMBI_TASKS : 1; }
+/* Lanes for so many searches along paths. Search n goes to lane n modulo their number. So long searches that are
+ * neighbours go to different lanes. */
+static int embi_paths_lanes(const embipc_world *w, int count)
+{
+    return EMBI_ATOMIC && embi_has_threads(&w->s.threads) ? embi_min_int(count, EMBI_TASKS) : 1;
+}
 
-/* A range of lanes with searches along paths. For lack of memory or time they stay due. */
+/* A range of lanes with searches along paths. A lane ends where memory or time lacks: the rest stays due. */
 static void embi_path_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -15829,7 +15835,8 @@ static void embi_path_work(void *arg, int begin, int end)
         lane->count = 0;
         for (int k = n; k < t->count; k += t->grain) {
             embi_search *one = t->w->search.due + t->first + k;
-            if (!embi_is_past(&t->w->s.threads) && embi_search_path(t->w, one, lane)) one->due = EMBI_SEARCH_FOUND;
+            if (embi_is_past(&t->w->s.threads) || !embi_search_path(t->w, one, lane)) break;
+            one->due = EMBI_SEARCH_FOUND;
         }
     }
 }
@@ -15846,14 +15853,14 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
         if (a->swept) a->swept = EMBI_SWEPT_BEFORE;
         if (b->swept) b->swept = EMBI_SWEPT_BEFORE;
         one->due = EMBI_SEARCH_DUE;
-        one->kept = embi_cached_of(w, pair);   /* embi_search_add() has made it */
+        one->kept = embi_cached_of(w, pair);   /* embi_search_add() has made it, so it is not NULL */
     }
     if (!embi_paths_sweep(w, begin, end)) return 0;
     task.w = w;
     task.first = begin;
     task.count = end - begin;
-    task.grain = embi_paths_lanes(w);
-    embi_for(EMBI_ATOMIC ? &w->s.threads : NULL, task.grain, 1, embi_path_work, &task);
+    task.grain = embi_paths_lanes(w, task.count);
+    embi_for(&w->s.threads, task.grain, 1, embi_path_work, &task);
     if (embi_is_late(&w->s)) return 0;
     for (int n = begin; n < end; n++) {
         const embi_search *one = w->search.due + n;
@@ -15868,7 +15875,7 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
 static int embi_paths_take(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
-    const int lanes = embi_paths_lanes(w);
+    const int lanes = embi_paths_lanes(w, end - begin);
     for (int n = begin; n < end; n++) {
         const embi_search *one = w->search.due + n;
         embi_pair *pair = s->pair + one->pair;
@@ -18832,10 +18839,11 @@ static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j
 {
     embipc_real K = EMBI_JOINT_STIFF * j->mass / s->hh, weight = j->mass * embi_norm(s->gravity), gap = 0;
     if (j->def.stiffness > 0) return j->def.stiffness;
-    for (int k = 0; k < 2 && j->def.kind != EMBIPC_ATTACH; k++) {
+    if (j->def.kind == EMBIPC_ATTACH) return K;
+    for (int k = 0; k < 2; k++) {
         const embi_body *b = j->body[k] < 0 ? NULL : s->body + j->body[k];
         if (!b || !embi_is_dynamic(b)) continue;
-        gap = embi_max(gap, embi_min(EMBI_JOINT_SEEN * 4 * EMBI_EPS * b->step.scale_q,   /* the same all step long */
+        gap = embi_max(gap, embi_min(EMBI_JOINT_SEEN * 4 * EMBI_EPS * b->step.scale_q,   /* constant in a step */
                                      (embipc_real)2e-5 * b->diagonal));
     }
     return weight > 0 && gap > 0 ? embi_min(K, weight / gap) : K;
@@ -21061,8 +21069,8 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
     d->gap = gap;
 }
 
-/* Was the drive blocked in the last step, and does it go back now? It does if the force that it exerted does negative
- * work on its new way, with small turns. */
+/* Was the drive blocked in the last step, and does it go back now? Then the force of that step does negative work on
+ * the new way. The difference of two rotation vectors counts as the turn: this is an estimate. */
 static int embi_drive_retreats(const embi_drive *d)
 {
     embipc_real work = 0;
@@ -21072,7 +21080,7 @@ static int embi_drive_retreats(const embi_drive *d)
     return d->reached.blocked && work < 0;
 }
 
-/* Removes friction from a driven body, and from the one that it drags, until the next pass. Its lagged normal forces
+/* Removes all friction of a driven body, and of the one that it drags, until the next pass. Its lagged normal forces
  * are those of the jam, and would drag that body against the next wall. Returns 0 if there was none. */
 static int embi_island_let_go(const embi_state *s, embi_island *isle, int driven, int dragged)
 {
@@ -21087,8 +21095,8 @@ static int embi_island_let_go(const embi_state *s, embi_island *isle, int driven
 }
 
 /* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. One that goes
- * back first loses friction. For others contacts first get their full Hessian, as another direction may be free. If
- * it rotates and its increment is long, this is divided by four. Otherwise it gives up the rest of this step.
+ * back first loses friction. At the first block contacts get their full Hessian, as another direction may be free.
+ * If it rotates and its increment is long, this is divided by four. Otherwise it gives up the rest of this step.
  * Returns 0 when no drive contributes: a free body moves there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
@@ -22006,8 +22014,8 @@ static embipc_real embi_island_lag_work(const embi_state *s, const embi_island *
 
 /* Work of surfaces that run, J: what friction on them does along their own motion. BDF2 adds h (2 f + F)/3 to the
  * momentum, with friction f of this step and F of those before. So where a wheel begins to roll on a belt, friction
- * ends, and a third of it still acts. F is taken as its limit, against that motion. So what rides on such a surface may
- * have mu N |v| h/3 more in each step. */
+ * ends, and a third of it still acts. F is taken at its limit, against that motion: the most that it may do. So what
+ * rides on such a surface may have mu N |v| h/3 more in each step. */
 static embipc_real embi_island_run_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0;
@@ -22015,16 +22023,15 @@ static embipc_real embi_island_run_work(const embi_state *s, const embi_island *
         const embi_friction *c = isle->friction.list + k;
         const embi_element *f = &c->base;
         const embi_pair *pair = s->pair + f->pair;
-        embipc_real v[3] = {0, 0, 0}, limit;
-        for (int i = 0; i < 4; i++) {
-            const embi_body *b = s->body + (embi_has_vertex(s->body + pair->b, f->v[i]) ? pair->b : pair->a);
-            work += s->h * f->first * f->w[i] * embi_dot(f->dir, b->rules.surface_velocity);
-            embi_axpy(v, f->w[i], b->rules.surface_velocity);
-        }
+        embipc_real v[3] = {0, 0, 0}, own;
+        for (int i = 0; i < 4; i++)
+            embi_axpy(v, f->w[i], s->body[embi_has_vertex(s->body + pair->b, f->v[i]) ? pair->b : pair->a]
+                                      .rules.surface_velocity);
+        own = f->first * embi_dot(f->dir, v);
+        work += s->h * own;
         if (!embi_is_two_step(s->body + pair->a) && !embi_is_two_step(s->body + pair->b)) continue;
         embi_axpy(v, -embi_dot(v, c->n), c->n);
-        limit = c->weight * embi_norm(v);
-        work += s->h * (limit - f->first * embi_dot(f->dir, v)) / 3;
+        work += s->h * (c->weight * embi_norm(v) - own) / 3;
     }
     return work;
 }
@@ -33280,7 +33287,8 @@ static int embi_part_is_listed(const embi_parting *p, int n, int i, int j)
     return n < p->pair_count && p->pair[n].o.a == i && p->pair[n].o.b == j;
 }
 
-/* Rounds over all pairs until none moves. Equals move in turns: one between two would be pushed to and fro. */
+/* Rounds over all pairs until none moves. Round -1 only moves bodies out of fixed ones: where they are then is their
+ * home. Equals move in turns: one between two would be pushed to and fro. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = -1, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
@@ -33545,7 +33553,7 @@ static int embi_part_place(embi_parting *p)
         for (int i = 0; i < p->count; i++)
             if (p->body[i].stuck && (n < 0 || p->body[i].volume > p->body[n].volume)) n = i;
         if (n < 0) return 1;
-        for (int i = 0; i < 54 && (i != 27 || !(best < EMBI_HUGE)); i++) {   /* at last through what it overlaps, too */
+        for (int i = 0; i < 54 && (i != 27 || !(best < EMBI_HUGE)); i++) {   /* at last out of fixed bodies, too */
             embipc_real u[3];
             embi_set(u, (embipc_real)(i % 3 - 1), (embipc_real)(i / 3 % 3 - 1), (embipc_real)(i / 9 % 3 - 1));
             p->guard = i < 27;
