@@ -2195,6 +2195,7 @@ enum {
 /* ---- Searches in parallel ---- */
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)   /* [candidates] From which a search is shared */
 #define EMBI_SHARE_SURFACE EMBI_SHARE(4096)   /* [triangles] Of two surfaces whose search is shared */
+#define EMBI_SHARE_OWN EMBI_SHARE(512)   /* [triangles] Of a surface whose search for itself is shared */
 #define EMBI_SHARE_REFIT EMBI_SHARE(1024)   /* [triangles or leaves] In a part of a refit */
 #define EMBI_SHARE_AGAIN EMBI_SHARE(256)   /* [candidates] Cached ones tested again in a part */
 #define EMBI_CACHED_STEPS 64   /* [steps] Without use until a list is released */
@@ -14314,7 +14315,7 @@ typedef struct embi_search {
     embi_approach approach, back;
     embipc_real nearby, away;    /* a cached candidate farther apart than nearby + share away stays out of reach */
     int due;                     /* EMBI_SEARCH_...; DONE: the cached list serves */
-    int at, count;               /* its candidates in the list of the lane */
+    int lane, at, count;         /* its candidates in the list of a lane */
     int loses;                   /* it may have lost candidates that its bodies have at q^n */
 } embi_search;
 
@@ -14360,7 +14361,7 @@ typedef struct embi_world_search {
     embi_search *due;            /* pairs whose candidates are due */
     int due_count;
     int again;                   /* the attempt was in vain: it begins again, and keeps candidates at q^n */
-    embi_lane lane[EMBI_TASKS];
+    embi_lane lane[EMBI_TASKS + 1];   /* the last: results of large searches along paths */
     embi_chunks parts;           /* parts of the present parallel loop */
     int *found;                  /* candidates found in each chunk */
     int *asked, asked_count;     /* vertices whose x^n is requested */
@@ -15188,8 +15189,9 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 typedef struct embi_search_task {
     embipc_world *w;
     int grain;                   /* searches or starts in each lane; along paths: the number of lanes */
-    const embi_search *one;      /* the large search, with its traversal */
-    embi_traversal walk;
+    const embi_search *one;      /* the large search, with its traversal and approach */
+    const embi_traversal *walk;
+    const embi_approach *approach;
     const int *start;            /* pairs of tree nodes (2 count) */
     int count, first;            /* starts before `first` are done; along paths: searches, from `first` on */
 } embi_search_task;
@@ -15318,15 +15320,14 @@ static int embi_searches_refit(embipc_world *w)
 }
 
 /* Appends to the lane what the starts begin .. end - 1 of a traversal find. Returns 0 for lack of memory or time. */
-static int embi_search_from(embipc_world *w, const embi_search *one, const embi_traversal *walk, const int *start,
-                            int begin, int end, embi_lane *lane)
+static int embi_search_from(embipc_world *w, const embi_search *one, const embi_traversal *walk,
+                            const embi_approach *t, const int *start, int begin, int end, embi_lane *lane)
 {
-    embi_approach t = embi_cached_approach(one->kept);
     for (int n = begin; n < end; n++) {
         int keys = 0;
         if (n > begin && embi_is_past(&w->s.threads)) return 0;
         if (!embi_traverse_pairs(&w->memory, walk, start[2 * n], start[2 * n + 1], &lane->keys, &keys) ||
-            !embi_candidates(&w->memory, walk->a, walk->b, lane->keys, keys, &w->s.pair[one->pair].rule, &t,
+            !embi_candidates(&w->memory, walk->a, walk->b, lane->keys, keys, &w->s.pair[one->pair].rule, t,
                              &lane->list, &lane->count))
             return 0;
     }
@@ -15343,13 +15344,16 @@ static void embi_search_work(void *arg, int begin, int end)
         int starts;
         embi_surface a, b;
         embi_traversal walk;
+        embi_approach approach;
         const int *start;
         if (n % t->grain == 0) lane->count = 0;
         if (!one->due || embi_is_past(&t->w->s.threads)) continue;
         walk = embi_cached_walk(&t->w->s, one->kept, &a, &b);
+        approach = embi_cached_approach(one->kept);
         start = embi_traverse_begin(&walk, &starts);
+        one->lane = n / t->grain;
         one->at = lane->count;
-        if (!embi_search_from(t->w, one, &walk, start, 0, starts, lane)) continue;
+        if (!embi_search_from(t->w, one, &walk, &approach, start, 0, starts, lane)) continue;
         one->count = lane->count - one->at;
         one->due = EMBI_SEARCH_FOUND;
     }
@@ -15363,29 +15367,30 @@ static void embi_lanes_work(void *arg, int begin, int end)
         embi_lane *lane = t->w->search.lane + n;
         int from = t->first + n * t->grain, to = embi_min_int(from + t->grain, t->count);
         lane->count = 0;
-        lane->done = embi_search_from(t->w, t->one, &t->walk, t->start, from, to, lane);
+        lane->done = embi_search_from(t->w, t->one, t->walk, t->approach, t->start, from, to, lane);
     }
 }
 
-/* Appends candidates to a cached list. */
-static int embi_cached_append(embi_memory *m, embi_cached *k, const embi_candidate *list, int count)
+/* Appends candidates to a list. */
+static int embi_candidates_append(embi_memory *m, embi_candidate **list, int *count, const embi_candidate *more, int n)
 {
-    if (!EMBI_ARRAY(m, k->list, k->count + count, 0, EMBI_CANDIDATES)) return 0;
-    if (count) memcpy(k->list + k->count, list, (size_t)count * sizeof *list);
-    k->count += count;
+    if (!EMBI_ARRAY(m, *list, *count + n, 0, EMBI_CANDIDATES)) return 0;
+    if (n) memcpy(*list + *count, more, (size_t)n * sizeof *more);
+    *count += n;
     return 1;
 }
 
-/* Makes a large search, from few starts at a time, so that results need little room. */
-static int embi_search_large(embipc_world *w, const embi_search *one)
+/* Appends what a large search finds to the list, from few starts at a time, so that results need little room. */
+static int embi_search_large(embipc_world *w, const embi_search *one, const embi_traversal *walk,
+                             const embi_approach *approach, embi_candidate **list, int *count)
 {
-    embi_surface a, b;
     embi_search_task t;
     int opened[EMBI_STARTS][2];
     t.w = w;
     t.one = one;
-    t.walk = embi_cached_walk(&w->s, one->kept, &a, &b);
-    t.start = embi_traverse_starts(&t.walk, opened, &t.count);
+    t.walk = walk;
+    t.approach = approach;
+    t.start = embi_traverse_starts(walk, opened, &t.count);
     t.grain = (t.count - 1) / EMBI_STARTS + 1;
     for (t.first = 0; t.first < t.count; t.first += EMBI_TASKS * t.grain) {
         int lanes = embi_min_int((t.count - t.first - 1) / t.grain + 1, EMBI_TASKS);
@@ -15393,18 +15398,28 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
         if (embi_is_late(&w->s)) return 0;
         for (int n = 0; n < lanes; n++) {
             const embi_lane *lane = w->search.lane + n;
-            if (!lane->done || !embi_cached_append(&w->memory, one->kept, lane->list, lane->count)) return 0;
+            if (!lane->done || !embi_candidates_append(&w->memory, list, count, lane->list, lane->count)) return 0;
         }
     }
     return 1;
 }
 
-/* Is the search known to be large before it is made? */
+/* Is the search known to be large before it is made? Within one body each triangle has its neighbours to tell apart. */
 static int embi_search_is_large(const embipc_world *w, const embi_cached *k)
 {
     const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
-    int triangles = a == b ? 2 * a->nt : a->nt / a->search.patch_count + b->nt / b->search.patch_count;
-    return embi_capacity(k->list) >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
+    int own = a == b, triangles = own ? a->nt : a->nt / a->search.patch_count + b->nt / b->search.patch_count;
+    int enough = own && embi_has_threads(&w->s.threads) ? EMBI_SHARE_OWN : EMBI_SHARE_SURFACE;
+    return embi_capacity(k->list) >= EMBI_SHARE_SEARCH || triangles >= enough;
+}
+
+/* Makes a new cached list by a large search. */
+static int embi_cached_make(embipc_world *w, const embi_search *one)
+{
+    embi_surface a, b;
+    embi_traversal walk = embi_cached_walk(&w->s, one->kept, &a, &b);
+    embi_approach approach = embi_cached_approach(one->kept);
+    return embi_search_large(w, one, &walk, &approach, &one->kept->list, &one->kept->count);
 }
 
 /* Makes a new list for each pair whose cached list cannot be used. */
@@ -15417,7 +15432,7 @@ static int embi_searches_keep(embipc_world *w)
     for (int n = 0; n < w->search.due_count; n++) {
         embi_search *one = w->search.due + n;
         if (!one->due || !embi_search_is_large(w, one->kept)) continue;
-        if (!embi_search_large(w, one)) return 0;
+        if (!embi_cached_make(w, one)) return 0;
         one->due = EMBI_SEARCH_DONE;
     }
     embi_for(EMBI_ATOMIC ? &w->s.threads : NULL, w->search.due_count, task.grain, embi_search_work, &task);
@@ -15426,7 +15441,8 @@ static int embi_searches_keep(embipc_world *w)
         embi_search *one = w->search.due + n;
         if (one->due == EMBI_SEARCH_DONE) continue;
         if (one->due != EMBI_SEARCH_FOUND ||
-            !embi_cached_append(&w->memory, one->kept, w->search.lane[n / task.grain].list + one->at, one->count))
+            !embi_candidates_append(&w->memory, &one->kept->list, &one->kept->count,
+                                    w->search.lane[one->lane].list + one->at, one->count))
             return 0;
         one->due = EMBI_SEARCH_DONE;
     }
@@ -15766,8 +15782,26 @@ static void embi_body_take_path(embi_state *s, embi_body *b)
     b->search.own_path.slack = b->rules.dhat / 2 + EMBI_PATH_SLACK * embi_box_diagonal(box);
 }
 
-/* Searches the candidates of a pair along the present direction, and appends them to the lane. */
-static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
+/* A search along paths that is ready to run. */
+typedef struct embi_path_search {
+    embi_surface a, b;
+    embi_traversal walk;         /* of a and b */
+    embi_approach approach;
+} embi_path_search;
+
+/* Do two bodies that each have a direction of their own come within reach somewhere on both paths? */
+static embi_answer embi_paths_join(embipc_world *w, embi_path_search *p, embi_lane *lane)
+{
+    embipc_real range[6];
+    embi_traversal apart = p->walk;
+    int count = 0;
+    embi_traverse_apart(&apart, range);
+    if (!embi_traverse_all(&w->memory, &apart, &lane->keys, &count)) return EMBI_NO_MEMORY;
+    return count > 0 ? EMBI_YES : EMBI_NO;
+}
+
+/* Prepares the search of a pair along the present direction. EMBI_NO: there is nothing to find. */
+static embi_answer embi_path_begin(embipc_world *w, embi_search *one, embi_lane *lane, embi_path_search *p)
 {
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
@@ -15775,70 +15809,93 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     embi_cached *kept = one->kept;
     embipc_real ways = embi_shift_most(&A->search.shift_next) + embi_shift_most(&B->search.shift_next);
     embipc_real reach = embi_pair_reach(s, pair) + 64 * EMBI_EPS * ways;
-    embipc_real range[6];
-    int own = A == B, count = 0;
-    embi_surface a, b;
-    embi_approach t = embi_approach_of(embi_none, reach);
-    embi_traversal walk = embi_traverse_of(&a, &b, embi_none, reach);
+    int own = A == B;
+    p->approach = embi_approach_of(embi_none, reach);
+    p->walk = embi_traverse_of(&p->a, &p->b, embi_none, reach);
     if (own) {
         embi_body_take_path(s, A);
-        walk.slack = t.slack = A->search.own_path.slack * (1 + 8 * EMBI_EPS);
-        walk.reach = t.reach = t.reach + 16 * EMBI_EPS * A->diagonal;   /* rounding counts in full */
+        p->walk.slack = p->approach.slack = A->search.own_path.slack * (1 + 8 * EMBI_EPS);
+        p->walk.reach = p->approach.reach += 16 * EMBI_EPS * A->diagonal;   /* rounding counts in full */
     }
-    a = embi_body_paths(w, A);
-    b = embi_body_paths(w, B);
-    a.start = own ? NULL : kept->start;
-    a.start_count = 1;
+    p->a = embi_body_paths(w, A);
+    p->b = embi_body_paths(w, B);
+    p->a.start = own ? NULL : kept->start;
+    p->a.start_count = 1;
     if (own && A->search.certificates.count) {
         embi_cached_begin(s, kept, pair, reach);
-        if (!embi_body_starts(&w->memory, s, A, kept)) return 0;
-        a.start = A->search.start;
-        a.start_count = A->search.start_count;
+        if (!embi_body_starts(&w->memory, s, A, kept)) return EMBI_NO_MEMORY;
+        p->a.start = A->search.start;
+        p->a.start_count = A->search.start_count;
     }
     pair->loose = 0;
     one->at = lane->count;
     one->count = 0;
-    /* each island has its own direction: do the paths cross? */
     if (A->search.has_direction && B->search.has_direction && A->island != B->island) {
-        embi_traverse_apart(&walk, range);
-        if (!embi_traverse_all(&w->memory, &walk, &lane->keys, &count)) return 0;
-        pair->joins = count > 0;
-        if (!pair->joins) return 1;
-        walk.first_only = count = 0;
+        embi_answer join = embi_paths_join(w, p, lane);
+        pair->joins = join == EMBI_YES;
+        if (join != EMBI_YES) return join;
     }
-    walk.paths = t.paths = 1;
+    p->walk.paths = p->approach.paths = 1;
     for (int i = 0; i < 3; i++)   /* relative to the second body */
-        a.common[i] = b.common[i] = B->search.has_direction ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 :
+        p->a.common[i] = p->b.common[i] = B->search.has_direction ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 :
             (embipc_real)0;
-    if (!embi_traverse_all(&w->memory, &walk, &lane->keys, &count) ||
-        !embi_candidates(&w->memory, &a, &b, lane->keys, count, &pair->rule, &t, &lane->list, &lane->count))
-        return 0;
-    one->loses = !own || !embi_pair_may_go_back(w, pair);   /* embi_pair_by_path(): two bodies cannot go back */
-    if (!one->loses && !embi_search_keep(w, pair, &a, &t, lane)) return 0;
+    return EMBI_YES;
+}
+
+/* Adds what a body that may go back keeps. Its candidates end the list of the lane then. */
+static int embi_path_end(embipc_world *w, embi_search *one, const embi_path_search *p, embi_lane *lane)
+{
+    const embi_pair *pair = w->s.pair + one->pair;
+    one->loses = pair->a != pair->b || !embi_pair_may_go_back(w, pair);   /* see embi_pair_by_path() */
+    if (!one->loses && !embi_search_keep(w, pair, &p->a, &p->approach, lane)) return 0;
     one->count = lane->count - one->at;
     return 1;
 }
 
-/* Lanes for so many searches along paths. Search n goes to lane n modulo their number. So long searches that are
- * neighbours go to different lanes. */
-static int embi_paths_lanes(const embipc_world *w, int count)
+/* Searches the candidates of a pair along the present direction, and appends them to the lane. The last lane takes a
+ * large search, which threads share. */
+static int embi_search_path(embipc_world *w, embi_search *one, int at)
 {
-    return EMBI_ATOMIC && embi_has_threads(&w->s.threads) ? embi_min_int(count, EMBI_TASKS) : 1;
+    embi_lane *lane = w->search.lane + at;
+    embi_path_search p;
+    embi_answer any = embi_path_begin(w, one, lane, &p);
+    const int *start;
+    int starts;
+    one->lane = at;
+    if (any != EMBI_YES) return any == EMBI_NO;
+    start = embi_traverse_begin(&p.walk, &starts);
+    return (at == EMBI_TASKS ? embi_search_large(w, one, &p.walk, &p.approach, &lane->list, &lane->count)
+                             : embi_search_from(w, one, &p.walk, &p.approach, start, 0, starts, lane)) &&
+           embi_path_end(w, one, &p, lane);
 }
 
-/* A range of lanes with searches along paths. A lane ends where memory or time lacks: the rest stays due. */
+/* A range of lanes with searches along paths. Search n goes to lane n modulo their number, so that long searches that
+ * are neighbours go to different lanes. A lane ends where memory or time lacks: the rest stays due. */
 static void embi_path_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
     for (int n = begin; n < end; n++) {
-        embi_lane *lane = t->w->search.lane + n;
-        lane->count = 0;
+        t->w->search.lane[n].count = 0;
         for (int k = n; k < t->count; k += t->grain) {
             embi_search *one = t->w->search.due + t->first + k;
-            if (embi_is_past(&t->w->s.threads) || !embi_search_path(t->w, one, lane)) break;
+            if (one->due == EMBI_SEARCH_FOUND) continue;
+            if (embi_is_past(&t->w->s.threads) || !embi_search_path(t->w, one, n)) break;
             one->due = EMBI_SEARCH_FOUND;
         }
     }
+}
+
+/* Makes the large searches along paths, one after the other, where threads can share them. */
+static int embi_paths_large(embipc_world *w, int begin, int end)
+{
+    w->search.lane[EMBI_TASKS].count = 0;
+    for (int n = begin; n < end && EMBI_ATOMIC && embi_has_threads(&w->s.threads); n++) {
+        embi_search *one = w->search.due + n;
+        if (!embi_search_is_large(w, one->kept)) continue;
+        if (embi_is_late(&w->s) || !embi_search_path(w, one, EMBI_TASKS)) return 0;
+        one->due = EMBI_SEARCH_FOUND;
+    }
+    return 1;
 }
 
 /* Searches along paths. Results stand in the lanes. */
@@ -15855,11 +15912,11 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
         one->due = EMBI_SEARCH_DUE;
         one->kept = embi_cached_of(w, pair);   /* embi_search_add() has made it, so it is not NULL */
     }
-    if (!embi_paths_sweep(w, begin, end)) return 0;
+    if (!embi_paths_sweep(w, begin, end) || !embi_paths_large(w, begin, end)) return 0;
     task.w = w;
     task.first = begin;
     task.count = end - begin;
-    task.grain = embi_paths_lanes(w, task.count);
+    task.grain = EMBI_ATOMIC && embi_has_threads(&w->s.threads) ? embi_min_int(task.count, EMBI_TASKS) : 1;
     embi_for(&w->s.threads, task.grain, 1, embi_path_work, &task);
     if (embi_is_late(&w->s)) return 0;
     for (int n = begin; n < end; n++) {
@@ -15875,14 +15932,13 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
 static int embi_paths_take(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
-    const int lanes = embi_paths_lanes(w, end - begin);
     for (int n = begin; n < end; n++) {
         const embi_search *one = w->search.due + n;
         embi_pair *pair = s->pair + one->pair;
         pair->first = s->candidates.count;
         if (!EMBI_ARRAY(&w->memory, s->candidates.list, pair->first + one->count, 0, EMBI_CANDIDATES)) return 0;
         if (one->count)
-            memcpy(s->candidates.list + pair->first, w->search.lane[(n - begin) % lanes].list + one->at,
+            memcpy(s->candidates.list + pair->first, w->search.lane[one->lane].list + one->at,
                    (size_t)one->count * sizeof *s->candidates.list);
         s->candidates.count += pair->count = one->count;
         if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, pair)) return 0;
@@ -26955,7 +27011,7 @@ static void embi_world_free_elements(embi_memory *m, embipc_world *w)
         if (!m->copying) EMBI_RELEASE(m, *isle);
     }
     for (int i = 0; i < w->search.cached_end; i++) EMBI_RELEASE(m, w->search.cached[i].list);
-    for (int k = 0; k < EMBI_TASKS; k++) {
+    for (int k = 0; k <= EMBI_TASKS; k++) {
         EMBI_RELEASE(m, w->search.lane[k].keys);
         EMBI_RELEASE(m, w->search.lane[k].list);
     }

@@ -469,7 +469,7 @@ static void test_a_path_has_slack(void)
     lane->count = 0;
     one.kept = embi_cached_of(s.w, st->pair);
     ENSURE(EMBI_GROW(&s.w->memory, st->path.way, 3 * st->vert_count) && embi_body_sweep(s.w, b));
-    ENSURE(one.kept && embi_search_path(s.w, &one, lane));
+    ENSURE(one.kept && embi_search_path(s.w, &one, 0));
     ENSURE(!b->followed);   /* a search along a path changes all x, also where the step goes back then */
     embi_apply_rows(st, b, st->qn, x);
     lost_start = count_missed(b, &a, x, lane->list, lane->count, &st->pair->rule, &near_start);
