@@ -2072,6 +2072,9 @@ enum {
 #define EMBI_CAGE_MISS ((embipc_real)0.2)   /* [wished node count] Allowed deviation */
 
 /* ---- Elasticity ---- */
+#define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] Forces in a range */
+#define EMBI_SHARE_BODY EMBI_SHARE(1024)   /* [tets] Of a body whose tets threads share */
+#define EMBI_CREW_ROOM 92160   /* [numbers] What threads compute of tets before it is added: Hessians of 1024 */
 #define EMBI_GHOST_FILL ((embipc_real)1e-4)   /* [tet volume] Least filled share that counts in stiffness */
 
 /* ---- Linear corotated energy ---- */
@@ -2121,7 +2124,6 @@ enum {
 #define EMBI_HELD_UNSEEN EMBI_EITHER(1e-5, 1e-2)   /* [kinetic energy] Hidden by held rotations that counts */
 
 /* ---- Islands ---- */
-#define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] Forces in a range */
 #define EMBI_SHARE_VERTICES EMBI_SHARE(1024)   /* [vertices] x = J q and boxes in a range */
 #define EMBI_SLOW_SOLVES 2   /* [solves] Slow ones in a row until negative curvature returns */
 
@@ -6860,8 +6862,9 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  *   M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal
  * This chapter holds the arrays of a body's tets, F, and the rotations that a step holds. Loops of lagged
  * energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's arithmetic, the same
- * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
- * Uses: tuning, small math, memory, embedding.   Checked by: tests/test_elastic.c */
+ * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets. Threads share the tets of a large
+ * body that is alone with them.
+ * Uses: tuning, small math, memory, threads, embedding.   Checked by: tests/test_elastic.c, tests/test_threads.c */
 
 /* EMBI_GHOST_FILL: a tet that holds little of the body still ties its nodes together. It counts, in stiffness
  * only, as if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
@@ -6874,6 +6877,12 @@ typedef struct embi_material {
     embipc_real fibre, along[3];   /* stiffness of the fibre, Pa, and its unit direction at rest */
     int damped;                    /* stiffness damping needs rotations */
 } embi_material;
+
+/* Threads that share the tets of one body, and room for what they compute. */
+typedef struct embi_crew {
+    const embi_threads *threads;
+    embipc_real *room;             /* (EMBI_CREW_ROOM) */
+} embi_crew;
 
 /* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k is at the low (0) or high (1) ends of its axes. */
 typedef struct embi_cells {
@@ -6913,6 +6922,7 @@ typedef struct embi_elastic {
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
     embipc_real *lean;             /* k of each element, as the step holds it, N m (3 padded); NULL: all are 0 */
     embi_cells cells;              /* where count > 0, n, nt, tet, grad and volume are those of their strain tets */
+    const embi_crew *crew;         /* shares the tets, while a step looks at no other body; NULL: one thread */
 } embi_elastic;
 
 static const size_t embi_elastic_arrays[] = {
@@ -7025,11 +7035,10 @@ static void embi_tets_F(const embi_elastic *s, int t, const embipc_real *q, embi
     embi_tets_gradient(s, t, M, q, F);
 }
 
-/* y_a += V P m_a on their corners; M: m_1, m_2, m_3 */
-static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_vec M[9], embi_vec V,
-                                       const embi_vec P[9], embipc_real *y)
+/* f: V P m_a of their corners, of corner 0 its negative; M: m_1, m_2, m_3 */
+static inline void embi_tets_force(const embi_vec M[9], embi_vec V, const embi_vec P[9],
+                                   embipc_real f[3][4][EMBI_LANES])
 {
-    embipc_real f[3][4][EMBI_LANES];
     for (int i = 0; i < 3; i++) {
         embi_vec a = V * P[3 * i], b = V * P[3 * i + 1], c = V * P[3 * i + 2];
         embi_vec f1 = a * M[0] + b * M[1] + c * M[2], f2 = a * M[3] + b * M[4] + c * M[5],
@@ -7039,6 +7048,11 @@ static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_
         embi_store(f[i][2], f2);
         embi_store(f[i][3], f3);
     }
+}
+
+/* y += f of their corners */
+static inline void embi_tets_add(const embi_elastic *s, int t, embipc_real f[3][4][EMBI_LANES], embipc_real *y)
+{
     for (int l = 0; l < EMBI_LANES; l++) {
         const int *v = s->tet + 4 * (t + l);
         embipc_real *y0 = y + 3 * v[0], *y1 = y + 3 * v[1], *y2 = y + 3 * v[2], *y3 = y + 3 * v[3];
@@ -7049,6 +7063,42 @@ static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_
             y0[i] -= f[i][0][l];
         }
     }
+}
+
+/* ---- Loops over tets that threads may share ---- */
+
+/* A loop over tiles of EMBI_LANES tets. Some tiles are computed at a time, then they are added in their order. So the
+ * sums are those of one thread. */
+typedef struct embi_tets_loop {
+    const embi_elastic *s;
+    const embipc_real *q, *trace;
+    embipc_real scale;
+    int now;                       /* with the rotations of rotation_next */
+    int first;                     /* tet with which the present tiles begin */
+    int size;                      /* numbers of a tile in `out` */
+    embipc_real *out;
+} embi_tets_loop;
+
+/* Begins a loop; one: room for a tile. */
+static embi_tets_loop embi_tets_begin(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                      const embipc_real *trace, int size, embipc_real *one)
+{
+    embi_tets_loop l = {s, q, trace, scale, 0, 0, size, one};
+    if (s->crew) l.out = s->crew->room;
+    return l;
+}
+
+/* Tiles for which a thread is worth its while. */
+static int embi_tets_grain(void) { return embi_max_int(1, EMBI_SHARE_TETS / EMBI_LANES); }
+
+/* Calls fn for tiles from l->first on, as many as there is room for. Returns their number, 0 at the end. */
+static int embi_tets_compute(embi_tets_loop *l, embipc_range_fn *fn)
+{
+    const embi_crew *crew = l->s->crew;
+    int left = (l->s->nt - l->first + EMBI_LANES - 1) / EMBI_LANES;
+    int count = embi_min_int(left, crew ? EMBI_CREW_ROOM / l->size : 1);
+    embi_for(crew ? crew->threads : NULL, count, embi_tets_grain(), fn, l);
+    return count;
 }
 
 /* Turns the gradients by the rotations that are held. */
@@ -7161,7 +7211,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
  * without this part soft bodies came to rest up to 0.5 % of their weight out of balance.
  * The mean part is computed as that of one tet for each cell, its strain tet: z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
- * Uses: tuning, small math, memory, sorting and sets, embedding, elasticity, dense LDL^T.
+ * Uses: tuning, small math, memory, threads, sorting and sets, embedding, elasticity, dense LDL^T.
  * Checked by: tests/test_cells.c */
 
 /* ---- Set-up ---- */
@@ -7476,17 +7526,24 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
     embi_tet_F(s->tet + 4 * t, s->grad + 12 * t, embi_elastic_corners(s, q), F);
 }
 
+static void embi_polar_work(void *loop, int begin, int end)
+{
+    const embi_tets_loop *l = (const embi_tets_loop *)loop;
+    for (int k = begin; k < end; k++) {
+        embipc_real *R[EMBI_LANES];
+        embi_vec F[9];
+        for (int i = 0; i < EMBI_LANES; i++) R[i] = l->out + 9 * (EMBI_LANES * k + i);
+        embi_tets_F(l->s, EMBI_LANES * k, l->q, F);
+        embi_polars(R, F);
+    }
+}
+
 /* rotation (9 padded): in guesses, out R of every element at q */
 static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embipc_real *rotation)
 {
-    q = embi_elastic_corners(s, q);
-    for (int t = 0; t < s->padded; t += EMBI_LANES) {
-        embipc_real *R[EMBI_LANES];
-        embi_vec F[9];
-        for (int l = 0; l < EMBI_LANES; l++) R[l] = rotation + 9 * (t + l);
-        embi_tets_F(s, t, q, F);
-        embi_polars(R, F);
-    }
+    embi_tets_loop l = embi_tets_begin(s, embi_elastic_corners(s, q), 0, NULL, 9 * EMBI_LANES, NULL);
+    l.out = rotation;
+    embi_for(s->crew ? s->crew->threads : NULL, s->padded / EMBI_LANES, embi_tets_grain(), embi_polar_work, &l);
 }
 
 /* rotation_next becomes the rotations of q. The held ones are the first guess. They decide the last bits: a step finds
@@ -7949,6 +8006,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *nodes, 
     embipc_real *y = embi_elastic_forces_begin(s, forces);
     const embipc_real *x = embi_elastic_corners(s, nodes);
     embi_vec r[9], H[9];
+    embipc_real f[3][4][EMBI_LANES];
     for (int t = 0; s->averaged && t < s->padded; t += EMBI_LANES) {
         embi_tets_turned(s, t, r);
         embi_tets_gradient(s, t, r, x, H);
@@ -7967,7 +8025,8 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *nodes, 
             p = s->material.lambda * (H[0] + H[4] + H[8] - 3 * at_rest);
         }
         embi_tets_stress(s, t, at_rest, p, H);
-        embi_tets_add_force(s, t, r, V, H, y);
+        embi_tets_force(r, V, H, f);
+        embi_tets_add(s, t, f, y);
     }
     embi_elastic_add_lean(s, at_rest * scale, y);
     embi_elastic_forces_end(s, nodes, scale, forces);
@@ -8794,30 +8853,55 @@ static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc
     return embi_material_stress(&s->material, F, rotation + 9 * t, s->averaged ? &pressure : NULL, P);
 }
 
-/* Psi(q), J. *force: sum of nodal forces' lengths, N: the cost of rounding per metre. trace: scratch (2 padded). */
-static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
-                                         embipc_real *force)
+/* Tiles of psi, and of the sum of the corners' forces for a volume of 1 */
+static void embi_energy_work(void *loop, int begin, int end)
 {
-    embipc_real sum = 0;
-    *force = 0;
-    q = embi_elastic_corners(s, q);
-    if (s->averaged) embi_elastic_pressure(s, q, trace);
-    for (int t = 0; t < s->nt; t += EMBI_LANES) {
+    const embi_tets_loop *l = (const embi_tets_loop *)loop;
+    for (int k = begin; k < end; k++) {
         embi_vec M[9], P[9], f[4][3], pull = embi_all(0);
-        embipc_real psi[EMBI_LANES], pulls[EMBI_LANES];
-        embi_store(psi, embi_nonlinear_stress(s, t, q, now ? s->rotation_next : s->rotation, trace, M, P));
+        embipc_real *out = l->out + l->size * k;
+        embi_store(out, embi_nonlinear_stress(l->s, l->first + EMBI_LANES * k, l->q, l->now ? l->s->rotation_next :
+                                              l->s->rotation, l->trace, M, P));
         for (int i = 0; i < 3; i++) {
             for (int a = 0; a < 3; a++) f[a][i] = embi_dot_each(P + 3 * i, M + 3 * a);
             f[3][i] = f[0][i] + f[1][i] + f[2][i];
         }
         for (int a = 0; a < 4; a++) pull += embi_sqrt_each(embi_dot_each(f[a], f[a]));
-        embi_store(pulls, pull);
-        for (int l = 0; l < EMBI_LANES && t + l < s->nt; l++) {
-            sum += s->volume[t + l] * psi[l];
-            *force += s->volume[t + l] * pulls[l];
-        }
+        embi_store(out + EMBI_LANES, pull);
     }
+}
+
+/* Psi(q), J. *force: sum of nodal forces' lengths, N: the cost of rounding per metre. trace: scratch (2 padded). */
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
+                                         embipc_real *force)
+{
+    embipc_real sum = 0, one[2 * EMBI_LANES];
+    embi_tets_loop l;
+    *force = 0;
+    q = embi_elastic_corners(s, q);
+    if (s->averaged) embi_elastic_pressure(s, q, trace);
+    l = embi_tets_begin(s, q, 1, trace, 2 * EMBI_LANES, one);
+    l.now = now;
+    for (int n; (n = embi_tets_compute(&l, embi_energy_work)) > 0; l.first += EMBI_LANES * n)
+        for (int i = 0; i < EMBI_LANES * n && l.first + i < s->nt; i++) {
+            const embipc_real *psi = l.out + l.size * (i / EMBI_LANES) + i % EMBI_LANES;
+            sum += s->volume[l.first + i] * psi[0];
+            *force += s->volume[l.first + i] * psi[EMBI_LANES];
+        }
     return sum + embi_elastic_averaged_energy(s, trace);
+}
+
+/* Tiles of the corners' forces */
+static void embi_force_work(void *loop, int begin, int end)
+{
+    const embi_tets_loop *l = (const embi_tets_loop *)loop;
+    for (int k = begin; k < end; k++) {
+        int t = l->first + EMBI_LANES * k;
+        embi_vec M[9], P[9];
+        (void)embi_nonlinear_stress(l->s, t, l->q, l->s->rotation, l->trace, M, P);
+        embi_tets_force(M, l->scale * embi_load(l->s->volume + t), P,
+                        (embipc_real(*)[4][EMBI_LANES])(l->out + l->size * k));
+    }
 }
 
 /* forces += scale dPsi/dq, N (3 n). trace: scratch (2 padded). */
@@ -8825,27 +8909,24 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *no
                                     embipc_real *trace, embipc_real *forces)
 {
     const embipc_real *q = embi_elastic_corners(s, nodes);
-    embipc_real *g = embi_elastic_forces_begin(s, forces);
+    embipc_real *g = embi_elastic_forces_begin(s, forces), one[12 * EMBI_LANES];
+    embi_tets_loop l = embi_tets_begin(s, q, scale, trace, 12 * EMBI_LANES, one);
     if (s->averaged) embi_elastic_pressure(s, q, trace);
-    for (int t = 0; t < s->nt; t += EMBI_LANES) {
-        embi_vec M[9], P[9];
-        (void)embi_nonlinear_stress(s, t, q, s->rotation, trace, M, P);
-        embi_tets_add_force(s, t, M, scale * embi_load(s->volume + t), P, g);
-    }
+    for (int n; (n = embi_tets_compute(&l, embi_force_work)) > 0; l.first += EMBI_LANES * n)
+        for (int k = 0; k < n; k++)
+            embi_tets_add(s, l.first + EMBI_LANES * k, (embipc_real(*)[4][EMBI_LANES])(l.out + l.size * k), g);
     embi_elastic_add_lean(s, scale, g);
     embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
-/* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep.
- * trace: from embi_elastic_pressure(). */
-static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                       const embipc_real *trace, embi_bsr *A)
+/* Tiles of K_ab, a >= b */
+static void embi_hessian_work(void *loop, int begin, int end)
 {
-    q = embi_elastic_corners(s, q);
-    for (int t = 0; t < s->nt; t += EMBI_LANES) {
+    const embi_tets_loop *l = (const embi_tets_loop *)loop;
+    for (int k = begin; k < end; k++) {
         embi_vec K[54], border[9], corner[9];
-        embipc_real all[10][9][EMBI_LANES];
-        embi_nonlinear_tets(s, t, q, scale, trace, K);
+        embipc_real(*all)[9][EMBI_LANES] = (embipc_real(*)[9][EMBI_LANES])(l->out + l->size * k);
+        embi_nonlinear_tets(l->s, l->first + EMBI_LANES * k, l->q, l->scale, l->trace, K);
         memset(corner, 0, sizeof corner);
         for (int a = 0; a < 3; a++) {
             int row = (a + 1) * (a + 2) / 2;
@@ -8860,8 +8941,19 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
             memcpy(all[row + 1], K + 9 * (a * (a + 1) / 2), (size_t)(a + 1) * sizeof border);
         }
         memcpy(all[0], corner, sizeof corner);
-        embi_tets_add_blocks(s, t, all, A);
     }
+}
+
+/* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep.
+ * trace: from embi_elastic_pressure(). */
+static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                       const embipc_real *trace, embi_bsr *A)
+{
+    embipc_real one[90 * EMBI_LANES];
+    embi_tets_loop l = embi_tets_begin(s, embi_elastic_corners(s, q), scale, trace, 90 * EMBI_LANES, one);
+    for (int n; (n = embi_tets_compute(&l, embi_hessian_work)) > 0; l.first += EMBI_LANES * n)
+        for (int k = 0; k < n; k++)
+            embi_tets_add_blocks(s, l.first + EMBI_LANES * k, (embipc_real(*)[9][EMBI_LANES])(l.out + l.size * k), A);
 }
 
 /* ---- lagged or not ---- */
@@ -12981,6 +13073,7 @@ typedef struct embi_scratch {
     int *place, *next;           /* of averaging, per node */
     embipc_real *patch_G;        /* of embi_elastic_add_averaged() */
     embipc_real *nodes;          /* of embi_body_shift() (3 per node) */
+    embipc_real *tets;           /* of threads that share the tets of one body (EMBI_CREW_ROOM); NULL: none do */
 } embi_scratch;
 
 /* Where the time of a step goes. */
@@ -14200,6 +14293,7 @@ struct embi_bodies_task {
     const embipc_real *from;
     embipc_real *to;
     embipc_real alpha;
+    const embi_crew *crew;        /* shares the tets of a body, where threads do not share the bodies */
 };
 
 /* A part of a loop over the bodies of an island. */
@@ -14208,14 +14302,21 @@ static void embi_bodies_work(void *arg, int begin, int end)
     const embi_bodies_task *t = (const embi_bodies_task *)arg;
     const embi_chunk *chunk = t->isle->shares.by_bodies.list;
     for (int c = begin; c < end; c++)
-        for (int k = chunk[c].begin; k < chunk[c].end; k++) t->fn(t, t->s->body + t->isle->bodies[k], k);
+        for (int k = chunk[c].begin; k < chunk[c].end; k++) {
+            embi_body *b = t->s->body + t->isle->bodies[k];
+            b->elastic.crew = t->crew;
+            t->fn(t, b, k);
+            b->elastic.crew = NULL;
+        }
 }
 
 /* Calls fn for each body of the island, in threads: it writes only data of its body. from, to, alpha: for fn */
 static void embi_for_bodies(embi_state *s, embi_island *isle, embi_body_fn *fn, const embipc_real *from,
                             embipc_real *to, embipc_real alpha)
 {
-    embi_bodies_task t = {s, isle, fn, from, to, alpha};
+    const embi_crew crew = {&s->threads, s->scratch.tets};
+    embi_bodies_task t = {s, isle, fn, from, to, alpha, NULL};
+    if (embi_has_threads(&s->threads) && isle->shares.by_bodies.count == 1 && crew.room) t.crew = &crew;
     embi_for(&s->threads, isle->shares.by_bodies.count, 1, embi_bodies_work, &t);
 }
 
@@ -26984,7 +27085,8 @@ static const size_t embi_world_arrays[] = {
     offsetof(embipc_world, sums),
     EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
-    EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
+    EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, s.scratch.tets, applied),
+    offsetof(embipc_world, rule),
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
     EMBI_OFFSETS4(embipc_world, islands.parent, named[EMBI_NAMED_BODY].list, named[EMBI_NAMED_DRIVE].list,
                   named[EMBI_NAMED_JOINT].list),
@@ -27886,6 +27988,8 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
         trace += embi_body_trace(s->body + k);
         patch += embi_body_patch(s->body + k);
     }
+    if (embi_has_threads(&s->threads) && b->elastic.nonlinear && b->elastic.nt >= EMBI_SHARE_BODY &&
+        !EMBI_GROW(m, s->scratch.tets, EMBI_CREW_ROOM)) return 0;
     return EMBI_GROW(m, s->scratch.trace, trace) &&
            EMBI_GROW(m, s->scratch.place, nodes) && EMBI_GROW(m, s->scratch.next, nodes) &&
            EMBI_GROW(m, s->scratch.patch_G, patch);
