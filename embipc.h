@@ -6922,7 +6922,7 @@ typedef struct embi_elastic {
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
     embipc_real *lean;             /* k of each element, as the step holds it, N m (3 padded); NULL: all are 0 */
     embi_cells cells;              /* where count > 0, n, nt, tet, grad and volume are those of their strain tets */
-    const embi_crew *crew;         /* shares the tets, while a step looks at no other body; NULL: one thread */
+    const embi_crew *crew;         /* shares the tets while it is set: embi_bodies_work(); NULL: one thread */
 } embi_elastic;
 
 static const size_t embi_elastic_arrays[] = {
@@ -7035,7 +7035,7 @@ static void embi_tets_F(const embi_elastic *s, int t, const embipc_real *q, embi
     embi_tets_gradient(s, t, M, q, F);
 }
 
-/* f: V P m_a of their corners, of corner 0 its negative; M: m_1, m_2, m_3 */
+/* f: the sum of V P m_a, which corner 0 takes with the other sign, then V P m_a; M: m_1, m_2, m_3 */
 static inline void embi_tets_force(const embi_vec M[9], embi_vec V, const embi_vec P[9],
                                    embipc_real f[3][4][EMBI_LANES])
 {
@@ -7050,7 +7050,7 @@ static inline void embi_tets_force(const embi_vec M[9], embi_vec V, const embi_v
     }
 }
 
-/* y += f of their corners */
+/* y += f at their corners */
 static inline void embi_tets_add(const embi_elastic *s, int t, embipc_real f[3][4][EMBI_LANES], embipc_real *y)
 {
     for (int l = 0; l < EMBI_LANES; l++) {
@@ -7088,7 +7088,7 @@ static embi_tets_loop embi_tets_begin(const embi_elastic *s, const embipc_real *
     return l;
 }
 
-/* Tiles for which a thread is worth its while. */
+/* Tiles in a range that is worth a thread. */
 static int embi_tets_grain(void) { return embi_max_int(1, EMBI_SHARE_TETS / EMBI_LANES); }
 
 /* Calls fn for tiles from l->first on, as many as there is room for. Returns their number, 0 at the end. */
@@ -7526,6 +7526,7 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
     embi_tet_F(s->tet + 4 * t, s->grad + 12 * t, embi_elastic_corners(s, q), F);
 }
 
+/* Tiles of rotations: out has the first guesses */
 static void embi_polar_work(void *loop, int begin, int end)
 {
     const embi_tets_loop *l = (const embi_tets_loop *)loop;
@@ -14293,7 +14294,7 @@ struct embi_bodies_task {
     const embipc_real *from;
     embipc_real *to;
     embipc_real alpha;
-    const embi_crew *crew;        /* shares the tets of a body, where threads do not share the bodies */
+    const embi_crew *crew;         /* shares the tets of a body; NULL where threads share the bodies */
 };
 
 /* A part of a loop over the bodies of an island. */
@@ -15943,7 +15944,7 @@ static embi_answer embi_path_begin(embipc_world *w, embi_search *one, embi_lane 
     return EMBI_YES;
 }
 
-/* Adds what a body that may go back keeps. Its candidates end the list of the lane then. */
+/* Ends a search, whose candidates are the last of the lane. A body that may go back keeps some of before. */
 static int embi_path_end(embipc_world *w, embi_search *one, const embi_path_search *p, embi_lane *lane)
 {
     const embi_pair *pair = w->s.pair + one->pair;
@@ -15953,8 +15954,8 @@ static int embi_path_end(embipc_world *w, embi_search *one, const embi_path_sear
     return 1;
 }
 
-/* Searches the candidates of a pair along the present direction, and appends them to the lane. The last lane takes a
- * large search, which threads share. */
+/* Searches the candidates of a pair along the present direction, and appends them to a lane. In the last lane threads
+ * share the search. */
 static int embi_search_path(embipc_world *w, embi_search *one, int at)
 {
     embi_lane *lane = w->search.lane + at;
@@ -26938,6 +26939,8 @@ EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *
                                embi_counted_name[EMBI_BODIES + k]);
         sum += each[k] * (double)limit[k];
     }
+    if (def->parallel_for && def->limits.tets >= (size_t)EMBI_SHARE_BODY)
+        sum += (double)(EMBI_CREW_ROOM * sizeof(embipc_real));
     if (!(sum < (double)((size_t)-1) / 2)) return embi_refuse(error, "limits: %g bytes are no size", sum);
     *bytes = (size_t)sum;
     return EMBIPC_OK;
