@@ -2072,9 +2072,10 @@ enum {
 #define EMBI_CAGE_MISS ((embipc_real)0.2)   /* [wished node count] Allowed deviation */
 
 /* ---- Elasticity ---- */
-#define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] Forces in a range */
-#define EMBI_SHARE_BODY EMBI_SHARE(1024)   /* [tets] Of a body whose tets threads share */
-#define EMBI_CREW_ROOM 92160   /* [numbers] What threads compute of tets before it is added: Hessians of 1024 */
+#define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] In a range */
+#define EMBI_SHARE_BODY EMBI_SHARE(1024)   /* [tets] Of a nonlinear body for which a team gets room */
+/* [numbers] Room of a team: Hessians of 1024 tets, at least of one tile */
+#define EMBI_TEAM_ROOM (EMBI_SHARE(92160) + 90 * EMBI_LANES)
 #define EMBI_GHOST_FILL ((embipc_real)1e-4)   /* [tet volume] Least filled share that counts in stiffness */
 
 /* ---- Linear corotated energy ---- */
@@ -3312,6 +3313,9 @@ static int embi_is_past(const embi_threads *t)
 }
 
 static int embi_has_threads(const embi_threads *t) { return EMBI_THREADS && t && t->run; }
+
+/* The threads for a loop that allocates. Without atomic marks it is serial. */
+static const embi_threads *embi_allocating(const embi_threads *t) { return EMBI_ATOMIC ? t : NULL; }
 
 /* fn over [0, count), in parallel where there are threads and two ranges for them */
 static void embi_for(const embi_threads *t, int count, int grain, embipc_range_fn *fn, void *arg)
@@ -6862,8 +6866,8 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  *   M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal
  * This chapter holds the arrays of a body's tets, F, and the rotations that a step holds. Loops of lagged
  * energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's arithmetic, the same
- * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets. Threads share the tets of a large
- * body that is alone with them.
+ * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets. Where the bodies
+ * of an island make one chunk, threads share the tets of each.
  * Uses: tuning, small math, memory, threads, embedding.   Checked by: tests/test_elastic.c, tests/test_threads.c */
 
 /* EMBI_GHOST_FILL: a tet that holds little of the body still ties its nodes together. It counts, in stiffness
@@ -6878,11 +6882,11 @@ typedef struct embi_material {
     int damped;                    /* stiffness damping needs rotations */
 } embi_material;
 
-/* Threads that share the tets of one body, and room for what they compute. */
-typedef struct embi_crew {
+/* Threads that share the tets of one body. */
+typedef struct embi_team {
     const embi_threads *threads;
-    embipc_real *room;             /* (EMBI_CREW_ROOM) */
-} embi_crew;
+    embipc_real *room;             /* for what they compute before it is added (EMBI_TEAM_ROOM); NULL: a tile */
+} embi_team;
 
 /* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k is at the low (0) or high (1) ends of its axes. */
 typedef struct embi_cells {
@@ -6922,7 +6926,7 @@ typedef struct embi_elastic {
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
     embipc_real *lean;             /* k of each element, as the step holds it, N m (3 padded); NULL: all are 0 */
     embi_cells cells;              /* where count > 0, n, nt, tet, grad and volume are those of their strain tets */
-    const embi_crew *crew;         /* shares the tets while it is set: embi_bodies_work(); NULL: one thread */
+    const embi_team *team;         /* NULL: one thread; set by embi_bodies_work() for a call */
 } embi_elastic;
 
 static const size_t embi_elastic_arrays[] = {
@@ -7035,7 +7039,7 @@ static void embi_tets_F(const embi_elastic *s, int t, const embipc_real *q, embi
     embi_tets_gradient(s, t, M, q, F);
 }
 
-/* f: the sum of V P m_a, which corner 0 takes with the other sign, then V P m_a; M: m_1, m_2, m_3 */
+/* f: in place 0 the sum of the others, which corner 0 takes with the other sign; V P m_a of corners 1 to 3 */
 static inline void embi_tets_force(const embi_vec M[9], embi_vec V, const embi_vec P[9],
                                    embipc_real f[3][4][EMBI_LANES])
 {
@@ -7067,37 +7071,39 @@ static inline void embi_tets_add(const embi_elastic *s, int t, embipc_real f[3][
 
 /* ---- Loops over tets that threads may share ---- */
 
-/* A loop over tiles of EMBI_LANES tets. Some tiles are computed at a time, then they are added in their order. So the
- * sums are those of one thread. */
+/* A loop over tiles of EMBI_LANES tets. A team computes some tiles, then one thread adds them in their order. So sums
+ * have the bits of one thread. */
 typedef struct embi_tets_loop {
     const embi_elastic *s;
     const embipc_real *q, *trace;
     embipc_real scale;
     int now;                       /* with the rotations of rotation_next */
     int first;                     /* tet with which the present tiles begin */
-    int size;                      /* numbers of a tile in `out` */
+    int size, tiles;               /* numbers of a tile; tiles for which `out` has room */
     embipc_real *out;
 } embi_tets_loop;
 
-/* Begins a loop; one: room for a tile. */
+/* Begins a loop. one: room for a tile, used where a team has none. */
 static embi_tets_loop embi_tets_begin(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                       const embipc_real *trace, int size, embipc_real *one)
 {
-    embi_tets_loop l = {s, q, trace, scale, 0, 0, size, one};
-    if (s->crew) l.out = s->crew->room;
+    embi_tets_loop l = {s, q, trace, scale, 0, 0, size, 1, one};
+    if (s->team && s->team->room) {
+        l.out = s->team->room;
+        l.tiles = embi_capacity(l.out) / size;
+    }
     return l;
 }
 
-/* Tiles in a range that is worth a thread. */
-static int embi_tets_grain(void) { return embi_max_int(1, EMBI_SHARE_TETS / EMBI_LANES); }
+/* First tet, and numbers, of tile k of the present ones */
+static int embi_tets_at(const embi_tets_loop *l, int k) { return l->first + EMBI_LANES * k; }
+static embipc_real *embi_tets_out(const embi_tets_loop *l, int k) { return l->out + l->size * k; }
 
-/* Calls fn for tiles from l->first on, as many as there is room for. Returns their number, 0 at the end. */
+/* Calls fn for the tiles from l->first on for which there is room. Returns their number: 0 when all are done. */
 static int embi_tets_compute(embi_tets_loop *l, embipc_range_fn *fn)
 {
-    const embi_crew *crew = l->s->crew;
-    int left = (l->s->nt - l->first + EMBI_LANES - 1) / EMBI_LANES;
-    int count = embi_min_int(left, crew ? EMBI_CREW_ROOM / l->size : 1);
-    embi_for(crew ? crew->threads : NULL, count, embi_tets_grain(), fn, l);
+    int count = embi_min_int((l->s->nt - l->first + EMBI_LANES - 1) / EMBI_LANES, l->tiles);
+    embi_for(l->s->team ? l->s->team->threads : NULL, count, embi_max_int(1, EMBI_SHARE_TETS / EMBI_LANES), fn, l);
     return count;
 }
 
@@ -7526,15 +7532,15 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
     embi_tet_F(s->tet + 4 * t, s->grad + 12 * t, embi_elastic_corners(s, q), F);
 }
 
-/* Tiles of rotations: out has the first guesses */
+/* Computes tiles of rotations. out has the first guesses. */
 static void embi_polar_work(void *loop, int begin, int end)
 {
     const embi_tets_loop *l = (const embi_tets_loop *)loop;
     for (int k = begin; k < end; k++) {
         embipc_real *R[EMBI_LANES];
         embi_vec F[9];
-        for (int i = 0; i < EMBI_LANES; i++) R[i] = l->out + 9 * (EMBI_LANES * k + i);
-        embi_tets_F(l->s, EMBI_LANES * k, l->q, F);
+        for (int i = 0; i < EMBI_LANES; i++) R[i] = embi_tets_out(l, k) + 9 * i;
+        embi_tets_F(l->s, embi_tets_at(l, k), l->q, F);
         embi_polars(R, F);
     }
 }
@@ -7542,9 +7548,9 @@ static void embi_polar_work(void *loop, int begin, int end)
 /* rotation (9 padded): in guesses, out R of every element at q */
 static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embipc_real *rotation)
 {
-    embi_tets_loop l = embi_tets_begin(s, embi_elastic_corners(s, q), 0, NULL, 9 * EMBI_LANES, NULL);
-    l.out = rotation;
-    embi_for(s->crew ? s->crew->threads : NULL, s->padded / EMBI_LANES, embi_tets_grain(), embi_polar_work, &l);
+    const embi_tets_loop all = {s, embi_elastic_corners(s, q), NULL, 0, 0, 0, 9 * EMBI_LANES, s->padded, rotation};
+    embi_tets_loop l = all;
+    (void)embi_tets_compute(&l, embi_polar_work);
 }
 
 /* rotation_next becomes the rotations of q. The held ones are the first guess. They decide the last bits: a step finds
@@ -8854,21 +8860,20 @@ static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc
     return embi_material_stress(&s->material, F, rotation + 9 * t, s->averaged ? &pressure : NULL, P);
 }
 
-/* Tiles of psi, and of the sum of the corners' forces for a volume of 1 */
+/* Computes tiles: psi, and the summed lengths of the corners' forces, of a unit of volume. */
 static void embi_energy_work(void *loop, int begin, int end)
 {
     const embi_tets_loop *l = (const embi_tets_loop *)loop;
     for (int k = begin; k < end; k++) {
         embi_vec M[9], P[9], f[4][3], pull = embi_all(0);
-        embipc_real *out = l->out + l->size * k;
-        embi_store(out, embi_nonlinear_stress(l->s, l->first + EMBI_LANES * k, l->q, l->now ? l->s->rotation_next :
-                                              l->s->rotation, l->trace, M, P));
+        embi_store(embi_tets_out(l, k), embi_nonlinear_stress(l->s, embi_tets_at(l, k), l->q, l->now ?
+                                        l->s->rotation_next : l->s->rotation, l->trace, M, P));
         for (int i = 0; i < 3; i++) {
             for (int a = 0; a < 3; a++) f[a][i] = embi_dot_each(P + 3 * i, M + 3 * a);
             f[3][i] = f[0][i] + f[1][i] + f[2][i];
         }
         for (int a = 0; a < 4; a++) pull += embi_sqrt_each(embi_dot_each(f[a], f[a]));
-        embi_store(out + EMBI_LANES, pull);
+        embi_store(embi_tets_out(l, k) + EMBI_LANES, pull);
     }
 }
 
@@ -8883,25 +8888,25 @@ static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_rea
     if (s->averaged) embi_elastic_pressure(s, q, trace);
     l = embi_tets_begin(s, q, 1, trace, 2 * EMBI_LANES, one);
     l.now = now;
-    for (int n; (n = embi_tets_compute(&l, embi_energy_work)) > 0; l.first += EMBI_LANES * n)
+    for (int n; (n = embi_tets_compute(&l, embi_energy_work)) > 0; l.first = embi_tets_at(&l, n))
         for (int i = 0; i < EMBI_LANES * n && l.first + i < s->nt; i++) {
-            const embipc_real *psi = l.out + l.size * (i / EMBI_LANES) + i % EMBI_LANES;
+            const embipc_real *psi = embi_tets_out(&l, i / EMBI_LANES) + i % EMBI_LANES;
             sum += s->volume[l.first + i] * psi[0];
             *force += s->volume[l.first + i] * psi[EMBI_LANES];
         }
     return sum + embi_elastic_averaged_energy(s, trace);
 }
 
-/* Tiles of the corners' forces */
+/* Computes tiles of the corners' forces. */
 static void embi_force_work(void *loop, int begin, int end)
 {
     const embi_tets_loop *l = (const embi_tets_loop *)loop;
     for (int k = begin; k < end; k++) {
-        int t = l->first + EMBI_LANES * k;
+        int t = embi_tets_at(l, k);
         embi_vec M[9], P[9];
         (void)embi_nonlinear_stress(l->s, t, l->q, l->s->rotation, l->trace, M, P);
         embi_tets_force(M, l->scale * embi_load(l->s->volume + t), P,
-                        (embipc_real(*)[4][EMBI_LANES])(l->out + l->size * k));
+                        (embipc_real(*)[4][EMBI_LANES])embi_tets_out(l, k));
     }
 }
 
@@ -8913,21 +8918,21 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *no
     embipc_real *g = embi_elastic_forces_begin(s, forces), one[12 * EMBI_LANES];
     embi_tets_loop l = embi_tets_begin(s, q, scale, trace, 12 * EMBI_LANES, one);
     if (s->averaged) embi_elastic_pressure(s, q, trace);
-    for (int n; (n = embi_tets_compute(&l, embi_force_work)) > 0; l.first += EMBI_LANES * n)
+    for (int n; (n = embi_tets_compute(&l, embi_force_work)) > 0; l.first = embi_tets_at(&l, n))
         for (int k = 0; k < n; k++)
-            embi_tets_add(s, l.first + EMBI_LANES * k, (embipc_real(*)[4][EMBI_LANES])(l.out + l.size * k), g);
+            embi_tets_add(s, embi_tets_at(&l, k), (embipc_real(*)[4][EMBI_LANES])embi_tets_out(&l, k), g);
     embi_elastic_add_lean(s, scale, g);
     embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
-/* Tiles of K_ab, a >= b */
+/* Computes tiles of the blocks K_ab, a >= b. */
 static void embi_hessian_work(void *loop, int begin, int end)
 {
     const embi_tets_loop *l = (const embi_tets_loop *)loop;
     for (int k = begin; k < end; k++) {
         embi_vec K[54], border[9], corner[9];
-        embipc_real(*all)[9][EMBI_LANES] = (embipc_real(*)[9][EMBI_LANES])(l->out + l->size * k);
-        embi_nonlinear_tets(l->s, l->first + EMBI_LANES * k, l->q, l->scale, l->trace, K);
+        embipc_real(*all)[9][EMBI_LANES] = (embipc_real(*)[9][EMBI_LANES])embi_tets_out(l, k);
+        embi_nonlinear_tets(l->s, embi_tets_at(l, k), l->q, l->scale, l->trace, K);
         memset(corner, 0, sizeof corner);
         for (int a = 0; a < 3; a++) {
             int row = (a + 1) * (a + 2) / 2;
@@ -8952,9 +8957,9 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 {
     embipc_real one[90 * EMBI_LANES];
     embi_tets_loop l = embi_tets_begin(s, embi_elastic_corners(s, q), scale, trace, 90 * EMBI_LANES, one);
-    for (int n; (n = embi_tets_compute(&l, embi_hessian_work)) > 0; l.first += EMBI_LANES * n)
+    for (int n; (n = embi_tets_compute(&l, embi_hessian_work)) > 0; l.first = embi_tets_at(&l, n))
         for (int k = 0; k < n; k++)
-            embi_tets_add_blocks(s, l.first + EMBI_LANES * k, (embipc_real(*)[9][EMBI_LANES])(l.out + l.size * k), A);
+            embi_tets_add_blocks(s, embi_tets_at(&l, k), (embipc_real(*)[9][EMBI_LANES])embi_tets_out(&l, k), A);
 }
 
 /* ---- lagged or not ---- */
@@ -13074,7 +13079,7 @@ typedef struct embi_scratch {
     int *place, *next;           /* of averaging, per node */
     embipc_real *patch_G;        /* of embi_elastic_add_averaged() */
     embipc_real *nodes;          /* of embi_body_shift() (3 per node) */
-    embipc_real *tets;           /* of threads that share the tets of one body (EMBI_CREW_ROOM); NULL: none do */
+    embipc_real *tets;           /* room of a team (EMBI_TEAM_ROOM), or NULL */
 } embi_scratch;
 
 /* Where the time of a step goes. */
@@ -14294,7 +14299,7 @@ struct embi_bodies_task {
     const embipc_real *from;
     embipc_real *to;
     embipc_real alpha;
-    const embi_crew *crew;         /* shares the tets of a body; NULL where threads share the bodies */
+    const embi_team *team;         /* shares the tets of each body; NULL: one thread has a body */
 };
 
 /* A part of a loop over the bodies of an island. */
@@ -14305,19 +14310,20 @@ static void embi_bodies_work(void *arg, int begin, int end)
     for (int c = begin; c < end; c++)
         for (int k = chunk[c].begin; k < chunk[c].end; k++) {
             embi_body *b = t->s->body + t->isle->bodies[k];
-            b->elastic.crew = t->crew;
+            if (t->team) b->elastic.team = t->team;
             t->fn(t, b, k);
-            b->elastic.crew = NULL;
+            if (t->team) b->elastic.team = NULL;
         }
 }
 
-/* Calls fn for each body of the island, in threads: it writes only data of its body. from, to, alpha: for fn */
+/* Calls fn for each body of the island: it writes only data of its body. Threads share the bodies, or the tets of each
+ * where there is one chunk. from, to, alpha: for fn */
 static void embi_for_bodies(embi_state *s, embi_island *isle, embi_body_fn *fn, const embipc_real *from,
                             embipc_real *to, embipc_real alpha)
 {
-    const embi_crew crew = {&s->threads, s->scratch.tets};
+    const embi_team team = {&s->threads, s->scratch.tets};
     embi_bodies_task t = {s, isle, fn, from, to, alpha, NULL};
-    if (embi_has_threads(&s->threads) && isle->shares.by_bodies.count == 1 && crew.room) t.crew = &crew;
+    if (embi_has_threads(&s->threads) && isle->shares.by_bodies.count == 1) t.team = &team;
     embi_for(&s->threads, isle->shares.by_bodies.count, 1, embi_bodies_work, &t);
 }
 
@@ -14417,7 +14423,7 @@ typedef struct embi_search {
     embi_approach approach, back;
     embipc_real nearby, away;    /* a cached candidate farther apart than nearby + share away stays out of reach */
     int due;                     /* EMBI_SEARCH_...; DONE: the cached list serves */
-    int lane, at, count;         /* its candidates in the list of a lane */
+    int lane, at, count;         /* its candidates: `count` in the list of a lane, from `at` on */
     int loses;                   /* it may have lost candidates that its bodies have at q^n */
 } embi_search;
 
@@ -15423,14 +15429,14 @@ static int embi_searches_refit(embipc_world *w)
 
 /* Appends to the lane what the starts begin .. end - 1 of a traversal find. Returns 0 for lack of memory or time. */
 static int embi_search_from(embipc_world *w, const embi_search *one, const embi_traversal *walk,
-                            const embi_approach *t, const int *start, int begin, int end, embi_lane *lane)
+                            const embi_approach *approach, const int *start, int begin, int end, embi_lane *lane)
 {
     for (int n = begin; n < end; n++) {
         int keys = 0;
         if (n > begin && embi_is_past(&w->s.threads)) return 0;
         if (!embi_traverse_pairs(&w->memory, walk, start[2 * n], start[2 * n + 1], &lane->keys, &keys) ||
-            !embi_candidates(&w->memory, walk->a, walk->b, lane->keys, keys, &w->s.pair[one->pair].rule, t,
-                             &lane->list, &lane->count))
+            !embi_candidates(&w->memory, walk->a, walk->b, lane->keys, keys, &w->s.pair[one->pair].rule,
+                             approach, &lane->list, &lane->count))
             return 0;
     }
     return 1;
@@ -15496,7 +15502,7 @@ static int embi_search_large(embipc_world *w, const embi_search *one, const embi
     t.grain = (t.count - 1) / EMBI_STARTS + 1;
     for (t.first = 0; t.first < t.count; t.first += EMBI_TASKS * t.grain) {
         int lanes = embi_min_int((t.count - t.first - 1) / t.grain + 1, EMBI_TASKS);
-        embi_for(EMBI_ATOMIC ? &w->s.threads : NULL, lanes, 1, embi_lanes_work, &t);
+        embi_for(embi_allocating(&w->s.threads), lanes, 1, embi_lanes_work, &t);
         if (embi_is_late(&w->s)) return 0;
         for (int n = 0; n < lanes; n++) {
             const embi_lane *lane = w->search.lane + n;
@@ -15506,16 +15512,15 @@ static int embi_search_large(embipc_world *w, const embi_search *one, const embi
     return 1;
 }
 
-/* Is the search known to be large before it is made? Within one body each triangle has its neighbours to tell apart. */
+/* Is a search known to be large before it is made? One within a body takes longer: neighbours must be told apart. */
 static int embi_search_is_large(const embipc_world *w, const embi_cached *k)
 {
     const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
-    int own = a == b, triangles = own ? a->nt : a->nt / a->search.patch_count + b->nt / b->search.patch_count;
-    int enough = own && embi_has_threads(&w->s.threads) ? EMBI_SHARE_OWN : EMBI_SHARE_SURFACE;
-    return embi_capacity(k->list) >= EMBI_SHARE_SEARCH || triangles >= enough;
+    if (a != b) return a->nt / a->search.patch_count + b->nt / b->search.patch_count >= EMBI_SHARE_SURFACE;
+    return a->nt >= (embi_has_threads(embi_allocating(&w->s.threads)) ? EMBI_SHARE_OWN : EMBI_SHARE_SURFACE / 2);
 }
 
-/* Makes a new cached list by a large search. */
+/* Fills the empty cached list of a search by a large search. */
 static int embi_cached_make(embipc_world *w, const embi_search *one)
 {
     embi_surface a, b;
@@ -15533,11 +15538,12 @@ static int embi_searches_keep(embipc_world *w)
     task.grain = embi_has_threads(&w->s.threads) ? (w->search.due_count - 1) / EMBI_TASKS + 1 : w->search.due_count;
     for (int n = 0; n < w->search.due_count; n++) {
         embi_search *one = w->search.due + n;
-        if (!one->due || !embi_search_is_large(w, one->kept)) continue;
+        if (!one->due) continue;
+        if (!embi_search_is_large(w, one->kept) && embi_capacity(one->kept->list) < EMBI_SHARE_SEARCH) continue;
         if (!embi_cached_make(w, one)) return 0;
         one->due = EMBI_SEARCH_DONE;
     }
-    embi_for(EMBI_ATOMIC ? &w->s.threads : NULL, w->search.due_count, task.grain, embi_search_work, &task);
+    embi_for(embi_allocating(&w->s.threads), w->search.due_count, task.grain, embi_search_work, &task);
     if (embi_is_late(&w->s)) return 0;
     for (int n = 0; n < w->search.due_count; n++) {
         embi_search *one = w->search.due + n;
@@ -15745,7 +15751,8 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * the candidates serve for the directions that follow, which mostly correct the first one. (A mat that is twisted: 0.31
  * of the time, and 130 candidates where a range has 65 000.) A candidate takes its share of the slack, as of ranges.
  * With all of it neighbours are candidates: steps with a ball of 200 000 triangles take 1.8 times as long [measured].
- * First all bodies are swept, then all pairs are searched. Threads share both.
+ * First all bodies are swept, then large pairs are searched one by one, and the others side by side. Threads share all
+ * three.
  * Part of the search.
  * Uses: tuning, small math, memory, threads, elasticity, distances, part III.
  * Checked by: tests/world_guarantee.h, tests/test_plain.c, tests/test_reach.c, tests/test_threads.c */
@@ -15809,7 +15816,7 @@ static int embi_paths_sweep(embipc_world *w, int begin, int end)
         s->body[at].search.swept = EMBI_SWEPT_NOW;
         if (!embi_chunks_add(&w->memory, &w->search.parts, at, 0, 1, 1)) return 0;
     }
-    embi_for(EMBI_ATOMIC ? &s->threads : NULL, w->search.parts.count, 1, embi_sweep_work, w);
+    embi_for(embi_allocating(&s->threads), w->search.parts.count, 1, embi_sweep_work, w);
     if (embi_is_late(s)) return 0;
     for (int n = 0; n < w->search.parts.count; n++)
         swept &= s->body[w->search.parts.list[n].item].search.swept == EMBI_SWEPT_NOW;
@@ -15884,14 +15891,14 @@ static void embi_body_take_path(embi_state *s, embi_body *b)
     b->search.own_path.slack = b->rules.dhat / 2 + EMBI_PATH_SLACK * embi_box_diagonal(box);
 }
 
-/* A search along paths that is ready to run. */
+/* What a search along paths needs. walk points to a and b, so it is never copied. */
 typedef struct embi_path_search {
     embi_surface a, b;
-    embi_traversal walk;         /* of a and b */
+    embi_traversal walk;
     embi_approach approach;
 } embi_path_search;
 
-/* Do two bodies that each have a direction of their own come within reach somewhere on both paths? */
+/* Can two bodies come within reach if each moves along its own path? */
 static embi_answer embi_paths_join(embipc_world *w, embi_path_search *p, embi_lane *lane)
 {
     embipc_real range[6];
@@ -15902,7 +15909,7 @@ static embi_answer embi_paths_join(embipc_world *w, embi_path_search *p, embi_la
     return count > 0 ? EMBI_YES : EMBI_NO;
 }
 
-/* Prepares the search of a pair along the present direction. EMBI_NO: there is nothing to find. */
+/* Prepares the search of a pair along the present direction. Returns EMBI_NO where there is nothing to find. */
 static embi_answer embi_path_begin(embipc_world *w, embi_search *one, embi_lane *lane, embi_path_search *p)
 {
     embi_state *s = &w->s;
@@ -15932,6 +15939,7 @@ static embi_answer embi_path_begin(embipc_world *w, embi_search *one, embi_lane 
     pair->loose = 0;
     one->at = lane->count;
     one->count = 0;
+    /* each island has its own direction */
     if (A->search.has_direction && B->search.has_direction && A->island != B->island) {
         embi_answer join = embi_paths_join(w, p, lane);
         pair->joins = join == EMBI_YES;
@@ -15944,30 +15952,31 @@ static embi_answer embi_path_begin(embipc_world *w, embi_search *one, embi_lane 
     return EMBI_YES;
 }
 
-/* Ends a search, whose candidates are the last of the lane. A body that may go back keeps some of before. */
+/* Ends a search. A body that may go back keeps those of its present candidates, too, that it needs there. */
 static int embi_path_end(embipc_world *w, embi_search *one, const embi_path_search *p, embi_lane *lane)
 {
     const embi_pair *pair = w->s.pair + one->pair;
-    one->loses = pair->a != pair->b || !embi_pair_may_go_back(w, pair);   /* see embi_pair_by_path() */
+    /* two bodies are searched along paths only where they cannot go back: embi_pair_by_path() */
+    one->loses = pair->a != pair->b || !embi_pair_may_go_back(w, pair);
     if (!one->loses && !embi_search_keep(w, pair, &p->a, &p->approach, lane)) return 0;
     one->count = lane->count - one->at;
     return 1;
 }
 
-/* Searches the candidates of a pair along the present direction, and appends them to a lane. In the last lane threads
- * share the search. */
-static int embi_search_path(embipc_world *w, embi_search *one, int at)
+/* Searches the candidates of a pair along the present direction, and appends them to lane `number`. Threads share the
+ * search of the last lane, EMBI_TASKS. */
+static int embi_search_path(embipc_world *w, embi_search *one, int number)
 {
-    embi_lane *lane = w->search.lane + at;
+    embi_lane *lane = w->search.lane + number;
     embi_path_search p;
     embi_answer any = embi_path_begin(w, one, lane, &p);
     const int *start;
     int starts;
-    one->lane = at;
+    one->lane = number;
     if (any != EMBI_YES) return any == EMBI_NO;
     start = embi_traverse_begin(&p.walk, &starts);
-    return (at == EMBI_TASKS ? embi_search_large(w, one, &p.walk, &p.approach, &lane->list, &lane->count)
-                             : embi_search_from(w, one, &p.walk, &p.approach, start, 0, starts, lane)) &&
+    return (number == EMBI_TASKS ? embi_search_large(w, one, &p.walk, &p.approach, &lane->list, &lane->count)
+                                 : embi_search_from(w, one, &p.walk, &p.approach, start, 0, starts, lane)) &&
            embi_path_end(w, one, &p, lane);
 }
 
@@ -15987,11 +15996,11 @@ static void embi_path_work(void *arg, int begin, int end)
     }
 }
 
-/* Makes the large searches along paths, one after the other, where threads can share them. */
+/* Makes the large searches along paths one by one. Without threads they are left to embi_path_work(). */
 static int embi_paths_large(embipc_world *w, int begin, int end)
 {
     w->search.lane[EMBI_TASKS].count = 0;
-    for (int n = begin; n < end && EMBI_ATOMIC && embi_has_threads(&w->s.threads); n++) {
+    for (int n = begin; n < end && embi_has_threads(embi_allocating(&w->s.threads)); n++) {
         embi_search *one = w->search.due + n;
         if (!embi_search_is_large(w, one->kept)) continue;
         if (embi_is_late(&w->s) || !embi_search_path(w, one, EMBI_TASKS)) return 0;
@@ -16000,7 +16009,7 @@ static int embi_paths_large(embipc_world *w, int begin, int end)
     return 1;
 }
 
-/* Searches along paths. Results stand in the lanes. */
+/* Makes searches along paths. Their results stay in the lanes until embi_paths_take(). */
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
     embi_search_task task;
@@ -16018,7 +16027,7 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
     task.w = w;
     task.first = begin;
     task.count = end - begin;
-    task.grain = EMBI_ATOMIC && embi_has_threads(&w->s.threads) ? embi_min_int(task.count, EMBI_TASKS) : 1;
+    task.grain = embi_has_threads(embi_allocating(&w->s.threads)) ? embi_min_int(task.count, EMBI_TASKS) : 1;
     embi_for(&w->s.threads, task.grain, 1, embi_path_work, &task);
     if (embi_is_late(&w->s)) return 0;
     for (int n = begin; n < end; n++) {
@@ -16038,11 +16047,10 @@ static int embi_paths_take(embipc_world *w, int begin, int end)
         const embi_search *one = w->search.due + n;
         embi_pair *pair = s->pair + one->pair;
         pair->first = s->candidates.count;
-        if (!EMBI_ARRAY(&w->memory, s->candidates.list, pair->first + one->count, 0, EMBI_CANDIDATES)) return 0;
-        if (one->count)
-            memcpy(s->candidates.list + pair->first, w->search.lane[one->lane].list + one->at,
-                   (size_t)one->count * sizeof *s->candidates.list);
-        s->candidates.count += pair->count = one->count;
+        pair->count = one->count;
+        if (!embi_candidates_append(&w->memory, &s->candidates.list, &s->candidates.count,
+                                    w->search.lane[one->lane].list + one->at, one->count))
+            return 0;
         if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, pair)) return 0;
     }
     return 1;
@@ -21789,7 +21797,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     embipc_result r = EMBIPC_OK;
     int *round = w->islands.round, largest = 0, most = 0, alone;   /* alone: the largest is solved by itself, first */
     long long total = 0;
-    for (int k = 0; k < w->islands.round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
+    for (int k = 0; k < w->islands.round_count && embi_has_threads(embi_allocating(&s->threads)); k++) {
         int work = embi_island_work(s, w->islands.list[round[k]]);
         total += work;
         if (work > most) {
@@ -26940,7 +26948,7 @@ EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *
         sum += each[k] * (double)limit[k];
     }
     if (def->parallel_for && def->limits.tets >= (size_t)EMBI_SHARE_BODY)
-        sum += (double)(EMBI_CREW_ROOM * sizeof(embipc_real));
+        sum += (double)EMBI_TEAM_ROOM * (double)sizeof(embipc_real);
     if (!(sum < (double)((size_t)-1) / 2)) return embi_refuse(error, "limits: %g bytes are no size", sum);
     *bytes = (size_t)sum;
     return EMBIPC_OK;
@@ -27992,7 +28000,7 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
         patch += embi_body_patch(s->body + k);
     }
     if (embi_has_threads(&s->threads) && b->elastic.nonlinear && b->elastic.nt >= EMBI_SHARE_BODY &&
-        !EMBI_GROW(m, s->scratch.tets, EMBI_CREW_ROOM)) return 0;
+        !EMBI_GROW(m, s->scratch.tets, EMBI_TEAM_ROOM)) return 0;
     return EMBI_GROW(m, s->scratch.trace, trace) &&
            EMBI_GROW(m, s->scratch.place, nodes) && EMBI_GROW(m, s->scratch.next, nodes) &&
            EMBI_GROW(m, s->scratch.patch_G, patch);
