@@ -2074,6 +2074,7 @@ enum {
 /* ---- Elasticity ---- */
 #define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] In a range */
 #define EMBI_SHARE_BODY EMBI_SHARE(1024)   /* [tets] Of a nonlinear body for which a team gets room */
+#define EMBI_TILES 4   /* [tiles] One thread computes before they are added; of Hessians 1 */
 /* [numbers] Room of a team: Hessians of 1024 tets, at least of one tile */
 #define EMBI_TEAM_ROOM (EMBI_SHARE(92160) + 90 * EMBI_LANES)
 #define EMBI_GHOST_FILL ((embipc_real)1e-4)   /* [tet volume] Least filled share that counts in stiffness */
@@ -6885,7 +6886,7 @@ typedef struct embi_material {
 /* Threads that share the tets of one body. */
 typedef struct embi_team {
     const embi_threads *threads;
-    embipc_real *room;             /* for what they compute before it is added (EMBI_TEAM_ROOM); NULL: a tile */
+    embipc_real *room;             /* for what they compute before it is added (EMBI_TEAM_ROOM); NULL: none */
 } embi_team;
 
 /* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k is at the low (0) or high (1) ends of its axes. */
@@ -7083,11 +7084,11 @@ typedef struct embi_tets_loop {
     embipc_real *out;
 } embi_tets_loop;
 
-/* Begins a loop. one: room for a tile, used where a team has none. */
+/* Begins a loop. own: room for so many tiles, used where a team has none. */
 static embi_tets_loop embi_tets_begin(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                      const embipc_real *trace, int size, embipc_real *one)
+                                      const embipc_real *trace, int size, int tiles, embipc_real *own)
 {
-    embi_tets_loop l = {s, q, trace, scale, 0, 0, size, 1, one};
+    embi_tets_loop l = {s, q, trace, scale, 0, 0, size, tiles, own};
     if (s->team && s->team->room) {
         l.out = s->team->room;
         l.tiles = embi_capacity(l.out) / size;
@@ -8881,12 +8882,12 @@ static void embi_energy_work(void *loop, int begin, int end)
 static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
                                          embipc_real *force)
 {
-    embipc_real sum = 0, one[2 * EMBI_LANES];
+    embipc_real sum = 0, own[EMBI_TILES * 2 * EMBI_LANES];
     embi_tets_loop l;
     *force = 0;
     q = embi_elastic_corners(s, q);
     if (s->averaged) embi_elastic_pressure(s, q, trace);
-    l = embi_tets_begin(s, q, 1, trace, 2 * EMBI_LANES, one);
+    l = embi_tets_begin(s, q, 1, trace, 2 * EMBI_LANES, EMBI_TILES, own);
     l.now = now;
     for (int n; (n = embi_tets_compute(&l, embi_energy_work)) > 0; l.first = embi_tets_at(&l, n))
         for (int i = 0; i < EMBI_LANES * n && l.first + i < s->nt; i++) {
@@ -8915,8 +8916,8 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *no
                                     embipc_real *trace, embipc_real *forces)
 {
     const embipc_real *q = embi_elastic_corners(s, nodes);
-    embipc_real *g = embi_elastic_forces_begin(s, forces), one[12 * EMBI_LANES];
-    embi_tets_loop l = embi_tets_begin(s, q, scale, trace, 12 * EMBI_LANES, one);
+    embipc_real *g = embi_elastic_forces_begin(s, forces), own[EMBI_TILES * 12 * EMBI_LANES];
+    embi_tets_loop l = embi_tets_begin(s, q, scale, trace, 12 * EMBI_LANES, EMBI_TILES, own);
     if (s->averaged) embi_elastic_pressure(s, q, trace);
     for (int n; (n = embi_tets_compute(&l, embi_force_work)) > 0; l.first = embi_tets_at(&l, n))
         for (int k = 0; k < n; k++)
@@ -8955,8 +8956,8 @@ static void embi_hessian_work(void *loop, int begin, int end)
 static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                        const embipc_real *trace, embi_bsr *A)
 {
-    embipc_real one[90 * EMBI_LANES];
-    embi_tets_loop l = embi_tets_begin(s, embi_elastic_corners(s, q), scale, trace, 90 * EMBI_LANES, one);
+    embipc_real own[90 * EMBI_LANES];
+    embi_tets_loop l = embi_tets_begin(s, embi_elastic_corners(s, q), scale, trace, 90 * EMBI_LANES, 1, own);
     for (int n; (n = embi_tets_compute(&l, embi_hessian_work)) > 0; l.first = embi_tets_at(&l, n))
         for (int k = 0; k < n; k++)
             embi_tets_add_blocks(s, embi_tets_at(&l, k), (embipc_real(*)[9][EMBI_LANES])embi_tets_out(&l, k), A);
