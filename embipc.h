@@ -12140,6 +12140,17 @@ static void embi_certificates_free(embi_memory *m, embi_certificates *f)
     if (!m->copying) f->count = f->tet_count = 0;
 }
 
+/* to = from. `to` is empty. Returns 0 out of memory. */
+static int embi_certificates_copy(embi_memory *m, embi_certificates *to, const embi_certificates *from)
+{
+    if (!EMBI_GROW(m, to->list, from->count) || !EMBI_GROW(m, to->tet, from->tet_count)) return 0;
+    memcpy(to->list, from->list, (size_t)from->count * sizeof *to->list);
+    if (from->tet_count) memcpy(to->tet, from->tet, (size_t)from->tet_count * sizeof *to->tet);
+    to->count = from->count;
+    to->tet_count = from->tet_count;
+    return 1;
+}
+
 /* State while certificates are built. */
 typedef struct embi_certifying {
     embi_memory *m;
@@ -27155,12 +27166,14 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_tree(). */
 typedef struct embi_build {
     embipc_real *x;              /* surface vertices (3 nv) */
+    embipc_real *mesh;           /* the same in the description's coordinates, minus `from` */
     embipc_real *q;              /* nodes (3 nn) */
     embi_rows J;                 /* of its vertices, with local nodes */
     int *index;                  /* scratch: surface vertex of each given vertex, then tet of each surface vertex */
     embipc_real from[3];         /* point that is subtracted from the description, exactly */
     embipc_real near_position[3], far_position[3];   /* their sum is where that point comes to in the world */
     embipc_real rounding;        /* rounding error of given coordinates, m in the world */
+    const embi_state *s;         /* of the world's other bodies */
     embi_last_cage *last;        /* cage that the world built last */
     const embipc_cage *cage;     /* built, or given; NULL: no cage that names the tet of each vertex */
 } embi_build;
@@ -27306,7 +27319,8 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
 {
     embipc_result r;
     int n = d->vertex_count;
-    if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) || !EMBI_GROW(m, t->x, 3 * n))
+    if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) || !EMBI_GROW(m, t->x, 3 * n) ||
+        !EMBI_GROW(m, t->mesh, 3 * n))
         return embi_fail_memory(m, e);
     if (d->tets && (r = embi_tets_check(m, d->x, n, d->tets, d->tet_count, e)) != EMBIPC_OK) return r;
     if (d->triangles) {
@@ -27323,6 +27337,7 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
     embi_build_frame(d, t);
     for (int i = 0; i < n; i++)
         if (t->index[i] == 0) {
+            embi_sub(t->mesh + 3 * b->nv, d->x + 3 * i, t->from);
             embi_place(d, t, t->from, d->x + 3 * i, 1, t->x + 3 * b->nv);
             b->origin[b->nv] = i;
             t->index[i] = b->nv++;
@@ -27379,14 +27394,8 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
                        "cage_tets, or a cage that another build has made");
 #else
     int nodes = !d->cage_nodes && embi_body_is_stiff(d, t->x, b) ? 4 : d->cage_nodes;
-    embipc_result r;
-    embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
-    if (!x) return embi_fail_memory(m, e);
-    for (int i = 0; i < b->nv; i++) embi_sub(x + 3 * i, d->x + 3 * b->origin[i], t->from);
-    r = embi_last_cage_make(m, t->last, nodes, x, b->nv, b->tri, b->nt, e);
-    embi_free(m, x);
     t->cage = &t->last->cage;
-    return r;
+    return embi_last_cage_make(m, t->last, nodes, t->mesh, b->nv, b->tri, b->nt, e);
 #endif
 }
 
@@ -27680,8 +27689,65 @@ static int embi_build_tet_grad(embi_memory *m, embi_body *b, const embipc_real *
     return 1;
 }
 
-/* Builds tree and patches. Then the body moves to its place in the world, where coordinates round: there the boxes are
- * fitted and the rest separation certificates built. */
+/* Do n points of one body at rest and n of another have the same places within them, but for `most`? turn: rotations of
+ * their descriptions. The first vertices, from and other_from, count as their origins. */
+static int embi_same_places(const embipc_real turn[9], const embipc_real *from, const embipc_real *x,
+                            const embipc_real other_turn[9], const embipc_real *other_from, const embipc_real *y,
+                            int n, embipc_real most)
+{
+    for (int i = 0; i < 3 * n; i += 3) {
+        embipc_real a[3], b[3], d[3];
+        embi_sub(d, x + i, from);
+        embi_m3_tmulv(a, turn, d);
+        embi_sub(d, y + i, other_from);
+        embi_m3_tmulv(b, other_turn, d);
+        embi_sub(d, a, b);
+        if (!(embi_dot(d, d) <= most * most)) return 0;
+    }
+    return 1;
+}
+
+/* Have two bodies the same mesh, tets, tree, pairs that are tested, and nodes of each vertex? */
+static int embi_same_mesh(const embi_body *a, const embi_body *b, const embi_build *t)
+{
+    const size_t nt = (size_t)b->nt, nv = (size_t)b->nv;
+    const embi_rows *J = &t->s->J;
+    if (a->nt != b->nt || a->nv != b->nv || a->nn != b->nn || a->ntet != b->ntet ||
+        memcmp(a->tri, b->tri, 3 * nt * sizeof *a->tri) || memcmp(a->bvh.order, b->bvh.order, nt * sizeof *a->tri) ||
+        memcmp(a->bvh.own, b->bvh.own, nt * sizeof *a->bvh.own) ||
+        memcmp(a->tet, b->tet, (size_t)(4 * b->ntet) * sizeof *a->tet) ||
+        memcmp(J->count + a->vert0, t->J.count, nv * sizeof *J->count))
+        return 0;
+    for (int i = 0; i < b->nv; i++)
+        for (int k = 0; k < t->J.count[i]; k++)
+            if (J->node[4 * (a->vert0 + i) + k] - a->node0 != t->J.node[4 * i + k]) return 0;
+    return 1;
+}
+
+/* The certificates of an older body that has this one's mesh and shape at rest; NULL: there is none. They depend on
+ * distances and on tets, not on where the body stands. Many bodies often have one mesh, and certificates are most of
+ * the work of making one. Shapes are the same where they differ by less than coordinates round. */
+static const embi_certificates *embi_certificates_known(const embi_body *b, const embi_build *t)
+{
+    const embi_state *s = t->s;
+    const embipc_real own = embi_largest_coordinate(t->x, b->tri, b->nt);
+    for (int i = s->body_count - 1; i >= 0; i--) {
+        const embi_body *a = s->body + i;
+        const embipc_real *x = s->creation.rest + 3 * a->vert0, *q = s->creation.q + 3 * a->node0;
+        const embipc_real *turn = b->caller.rotation, *other = a->caller.rotation;
+        embipc_real most;
+        if (!a->search.certificates.count || !embi_same_mesh(a, b, t)) continue;
+        most = 64 * EMBI_EPS * (own + embi_largest_coordinate(x, a->tri, a->nt));
+        if (most <= EMBI_EITHER(1e-9, 1e-4) * b->diagonal &&
+            embi_same_places(turn, t->x, t->x, other, x, x, b->nv, most) &&
+            embi_same_places(turn, t->x, t->q, other, x, q, b->nn, most))
+            return &a->search.certificates;
+    }
+    return NULL;
+}
+
+/* Builds tree and patches. The tree depends on the mesh alone, not on where the body stands. Then the body moves to
+ * its place in the world, where coordinates round: there boxes are fitted, and rest separation certificates built. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     const embipc_real *o = t->far_position;
@@ -27690,7 +27756,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
     int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
-    int ok = keys && used && sharp && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
+    int ok = keys && used && sharp && embi_bvh_build(m, &b->bvh, t->mesh, b->tri, b->nt, b->nv, keys, used);
     if (ok && b->kind != EMBIPC_FULL)
         ok = embi_bvh_spare_flat(m, &b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL,
                                  keys, sharp);
@@ -27709,8 +27775,10 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_q, 3 * b->nn));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
         const embi_surface s = embi_surface_at(t->x, b->tri, b->nt, &b->bvh);
-        ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->nn, b->tet, b->ntet,
-                              b->kind == EMBIPC_CAGE ? t->index : NULL) &&
+        const embi_certificates *known = embi_certificates_known(b, t);
+        ok = (known ? embi_certificates_copy(m, &b->search.certificates, known)
+                    : embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->nn, b->tet, b->ntet,
+                                              b->kind == EMBIPC_CAGE ? t->index : NULL)) &&
              EMBI_GROW(m, b->search.strain, 2 * embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
     }
     return ok ? EMBIPC_OK : embi_fail_memory(m, e);
@@ -28217,7 +28285,8 @@ static embipc_body_def embi_effective_def(const embipc_body_def *d)
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
     static const size_t scratch[] = {
-        EMBI_OFFSETS4(embi_build, x, q, J.node, J.weight), offsetof(embi_build, J.count), offsetof(embi_build, index)};
+        EMBI_OFFSETS4(embi_build, x, q, J.node, J.weight), offsetof(embi_build, J.count), offsetof(embi_build, index),
+        offsetof(embi_build, mesh)};
     embi_build build;
     embipc_body_def effective;
     embi_body *b;
@@ -28236,6 +28305,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     effective = embi_effective_def(def);
     def = &effective;
     memset(&build, 0, sizeof build);
+    build.s = &w->s;
     build.last = &w->last_cage;
     rules = w->rule_count;
     at = w->s.body_count;

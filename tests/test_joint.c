@@ -1827,6 +1827,7 @@ static void test_change_carries(void)
                 linked_step(&s);
                 ENSURE(s.stats.converged && joint_state(&s, j).position > jd.limits[0] - 2e-4);
                 ENSURE(s.stats.kinetic < 1.02 * inertia * w * w / 2);
+                ENSURE(s.w->s.body[b].past.owed == 0);
             }
             ENSURE_REL(joint_state(&s, j).velocity, w, 0.01);
             ENSURE_REL(s.stats.kinetic, inertia * w * w / 2, 0.02);

@@ -878,6 +878,53 @@ static void test_folds_are_searched_where_they_may_close(void)
     folds_of(bar, EMBIPC_FULL, 0.02, 0, 12 / TEST_STRIDE);
 }
 
+static int certificates_equal(const embi_certificates *a, const embi_certificates *b)
+{
+    int equal = a->count == b->count;
+    for (int n = 0; n < a->count && equal; n++) {
+        const embi_certificate *one = a->list + n, *two = b->list + n;
+        equal = one->i == two->i && one->j == two->j && one->next == two->next && one->first == two->first &&
+            one->tets == two->tets && one->least == two->least && one->rho == two->rho;
+    }
+    return equal && a->tet_count == b->tet_count && !memcmp(a->tet, b->tet, (size_t)a->tet_count * sizeof *a->tet);
+}
+
+/* A body takes the certificates of an older one of the same mesh, wherever it stands and however it is turned, and they
+ * tell the truth of it. It gets its own where its size, a vertex or the cage differs, or where it stands so far off
+ * that coordinates round. */
+static void test_bodies_of_one_mesh_share_certificates(void)
+{
+    static const char *const names[] = {"moved", "turned", "turned and far", "larger", "dented", "finer cage", "too far"};
+    static const double away[] = {0.3, 0.5, 100, 0.5, 0.5, 0.5, 1e7}, turn[3] = {0.3, -0.7, 1.1};
+    for (int k = 0; k < 7; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        scene s = scene_empty(&wd);
+        const embi_certificates *own;
+        embi_body *b;
+        int equal, straight = 0;
+        for (int second = 0; second < 2; second++) {
+            test_mesh ball = test_mesh_sphere(3);
+            embipc_body_def d = scene_def(second ? names[k] : "first", EMBIPC_CAGE, second ? away[k] : 0, 0.1, 0.2);
+            scene_stretch(&ball, 0.1, 0.08, 0.12);
+            if (second && k == 4) ball.x[7] *= 1 - 1e-6;
+            d.scale = second && k == 3 ? 1 + 1e-6 : 1;
+            d.cage_nodes = second && k == 5 ? 60 : 30;
+            if (second && (k == 1 || k == 2)) embi_m3_rotation(d.rotation, turn);
+            if (scene_add_mesh(&s, &d, &ball, 0) < 0) return;
+        }
+        own = &s.w->s.body[1].search.certificates;
+        equal = certificates_equal(own, &s.w->s.body->search.certificates);
+        printf("  %s: %d certificates, %s\n", names[k], own->count, equal ? "of the first" : "its own");
+        ENSURE(own->count > 0 && equal == (k < 3));
+        ENSURE_OK(s.w, embipc_body_destroy(s.w, s.body[0]));
+        b = s.w->s.body;
+        for (int n = 0; n < b->search.certificates.count && k < 2; n++)
+            straight += fold_tells_the_truth(&s.w->s, b, b->search.certificates.list + n);
+        ENSURE(straight > 0 || k > 1);
+        scene_end(&s);
+    }
+}
+
 /* ---- trees that are refit where asked ---- */
 
 /* every box that a node was given holds what is below it */
@@ -1005,6 +1052,7 @@ int main(int argc, char **argv)
     RUN(warp_bounds_the_way);
     RUN(folds_are_searched_where_they_may_close);
     RUN(certificates_of_fine_surfaces_are_small);
+    RUN(bodies_of_one_mesh_share_certificates);
     RUN(a_body_knows_its_way);
     RUN(the_expected_end);
     RUN(a_tumbling_body_finds_itself);
