@@ -20365,16 +20365,12 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
     int count = D->member_start[k + 1] - D->member_start[k], first = D->first[k];
     embi_sparse *u;
     embipc_real *y, *B;
-    t->isle->shares.part[k] = 0;
-    if (!count) return;
+    t->isle->shares.part[k] = !count || embi_inverse_fill(b->inverse, t->isle->system.F.threads) ? 0 : EMBI_TOO_LATE;
+    if (!count || t->isle->shares.part[k] < 0) return;
     list = D->member + D->member_start[k];
     u = D->side_column + 3 * (size_t)D->member_start[k];
     y = D->work + 3 * first;
     B = D->block + 9 * (size_t)D->block_start[k];
-    if (!embi_inverse_fill(b->inverse, t->isle->system.F.threads)) {
-        t->isle->shares.part[k] = EMBI_TOO_LATE;
-        return;
-    }
     for (int i = 0; i < 3 * count; i++) u[i] = embi_column_on(D, D->column[3 * list[i / 3] + i % 3], first);
     for (int i = 0; i < count; i++, B += 9 * i)
         for (int e = 0; e < 3; e++) {

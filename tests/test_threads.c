@@ -364,6 +364,23 @@ static void test_batch(void)
 }
 #endif
 
+#ifdef EMBIPC_PTHREADS
+/* The size of a world counts the room in which threads compute tets, where there are threads, and tets enough. */
+static void test_size_with_threads(void)
+{
+    for (int tets = EMBI_SHARE_BODY - 1; tets <= EMBI_SHARE_BODY; tets++) {
+        embipc_world_def wd = embipc_default_world_def();
+        const embipc_limits limits = {9, 9, 9, (size_t)tets, 9, 9, 9, 9};
+        size_t alone = 0, shared = 0, room = (size_t)EMBI_TEAM_ROOM * sizeof(embipc_real);
+        wd.limits = limits;
+        ENSURE(!embipc_world_size(&wd, &alone, NULL));
+        wd.parallel_for = embipc_pool_for;
+        ENSURE(!embipc_world_size(&wd, &shared, NULL));
+        ENSURE(shared - alone == (tets < EMBI_SHARE_BODY ? 0 : room));
+    }
+}
+#endif
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -376,6 +393,7 @@ int main(int argc, char **argv)
     RUN(pool_covers_everything_once);
     RUN(worlds_are_independent);
     RUN(batch);
+    RUN(size_with_threads);
 #endif
     return test_end("test_threads");
 }
