@@ -350,11 +350,11 @@ static void test_door_opens_again(void)
         d.rotation[1] = -sine;
         d.rotation[3] = sine;
         scene_box(&s, d, 0.4, 0.4, 0.5, 1);
-        if (k == 1) {   /* and one behind it, which keeps its friction */
-            d = scene_def("neighbour", EMBIPC_AFFINE, 1.05, 0.4, 0.101);
-            d.friction = box[k].mu;
+        for (int n = 0; n < 2 && k == 1; n++) {   /* with two on it, which keep the friction between them */
+            d = scene_def(n ? "upper" : "lower", EMBIPC_AFFINE, box[k].x, 0.3, 0.552 + 0.101 * n);
+            d.friction = 0.8;
             d.material.young = 1e9;
-            scene_box(&s, d, 0.2, 0.2, 0.2, 1);
+            scene_box(&s, d, 0.2, 0.2, 0.1, 1);
         }
         scene_drive(&s, 1, NULL, 0, pin, NULL, 0);
         for (int n = 1; n <= 240; n++) {
