@@ -501,7 +501,8 @@ typedef struct embipc_world_def {
     int keep_spin;                          /* free bodies rotate on arcs and keep their angular momentum, and no step
                                              * ends with added energy (chapter "Rotation"); 0: plain (1) */
     embipc_real sleep_after;                /* time after which bodies at rest sleep, s; 0: none sleeps (0) */
-    embipc_real sleep_speed;                /* a body rests while no node is faster, m/s; 0: its epsv (0) */
+    embipc_real sleep_speed;                /* a body rests while no node is faster, m/s; 0: its epsv, and up to 10 of
+                                             * it count as a quarter of the time (0) */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, all parameters derived. */
@@ -691,8 +692,8 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *world, e
  *   a force, velocity, pose, drive, joint, motor, pair rule or group of one of them changes
  *   a fixed or kinematic body that they touch changes, is removed, or is created near them
  *   gravity or the time step changes
- * The guarantee covers bodies asleep. Fixed and kinematic bodies do not sleep. A force that is applied before every
- * step, and a moving drive, keep their body awake.
+ * The guarantee covers bodies asleep. Fixed and kinematic bodies do not sleep. Bodies stay awake with a force that is
+ * applied before every step, a moving drive, a motor whose target has a velocity, or contact with a running surface.
  *
  * embipc_body_wake() wakes a body and all that sleep with it, and its time of rest begins anew. Returns EMBIPC_OK or
  * HANDLE. embipc_body_is_awake() returns 0 for a body that sleeps, 1 for all others, -1 for an invalid handle. */
@@ -2209,6 +2210,10 @@ enum {
 
 /* ---- Islands of a step ---- */
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* [us of work] In a run of islands */
+
+/* ---- Sleep ---- */
+#define EMBI_CREEP_SPEED 10   /* [epsv] Least speed that is no rest at all */
+#define EMBI_CREEP_SHARE ((embipc_real)0.25)   /* [time] What counts as rest of the time in which a body creeps */
 
 /* ---- Newton loop ---- */
 #define EMBI_AGAIN_STRAYS ((embipc_real)0.02)   /* [diagonal] Way from the free flight that may hide much energy */
@@ -19542,27 +19547,49 @@ static int embi_body_is_borne(const embi_state *s, const embi_body *b)
     return !(fall > 0) || embi_norm(change) <= fall / 10 + b->rules.tolerance / 1000;
 }
 
-/* Was the body at rest in this step? It was if it moved little, the caller did not push it, and something bore it. */
-static int embi_body_rests(const embipc_world *w, const embi_body *b)
+/* The share of this step that counts as rest: all of it if the body moved little, the caller did not push it, and
+ * something bore it. Where friction holds, it creeps at up to epsv, and what stands on what creeps is faster. That
+ * may go on for ever, so slow motion counts for something too. */
+static embipc_real embi_body_rest(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
-    const embipc_real speed = w->def.sleep_speed > 0 ? w->def.sleep_speed : b->rules.epsv;
-    const embipc_real most = embi_max(s->h * speed, 16 * EMBI_EPS * b->scale_x);
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3)
-        if (!(embi_distance(s->q + i, s->qn + i) <= most)) return 0;
-    return !embi_body_has_applied(w, b) && embi_body_is_borne(s, b);
+    const embipc_real given = w->def.sleep_speed, rounding = 16 * EMBI_EPS * b->scale_x;
+    const embipc_real rest = embi_max(s->h * (given > 0 ? given : b->rules.epsv), rounding);
+    const embipc_real creep = given > 0 ? rest : EMBI_CREEP_SPEED * rest;
+    embipc_real most = 0;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && most <= creep; i += 3)
+        most = embi_max(most, embi_distance(s->q + i, s->qn + i));
+    if (most > creep || embi_body_has_applied(w, b) || !embi_body_is_borne(s, b)) return 0;
+    return most <= rest ? (embipc_real)1 : EMBI_CREEP_SHARE;
 }
 
-/* Counts for each body how long it has been at rest. One with a drive that moves is not, however slow. */
+/* The bodies of a joint or a pair are not at rest, however slow. */
+static void embi_stay_awake(embi_state *s, int a, int b)
+{
+    if (a >= 0) s->body[a].sleep.rested = 0;
+    if (b >= 0) s->body[b].sleep.rested = 0;
+}
+
+/* Counts for each body how long it has been at rest. One that a drive, a motor or a running surface moves is not. */
 static void embi_sleep_watch(embipc_world *w)
 {
     embi_state *s = &w->s;
     EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
-        if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : 0;
+        embipc_real share = b->in_island ? embi_body_rest(w, b) : (embipc_real)0;
+        if (b->in_island) b->sleep.rested = share > 0 ? b->sleep.rested + share * s->h : 0;
     }
     for (int n = 0; n < embi_drive_count(s); n++)
-        if (embi_drive_moves(s->driven.list + n)) s->body[s->driven.list[n].body].sleep.rested = 0;
+        if (embi_drive_moves(s->driven.list + n)) embi_stay_awake(s, s->driven.list[n].body, -1);
+    for (int n = 0; EMBI_JOINTS && n < embi_joint_count(s); n++) {
+        const embi_joint *j = s->driven.joint.list + n;
+        if (j->def.motor_damping > 0 && j->target[1] != 0) embi_stay_awake(s, j->body[0], j->body[1]);
+    }
+    for (int n = 0; n < s->pair_count; n++) {
+        const embi_pair *p = s->pair + n;
+        if (p->count && (embi_body_runs(s->body + p->a) || embi_body_runs(s->body + p->b)))
+            embi_stay_awake(s, p->a, p->b);
+    }
 }
 
 /* Stores the force of an element of an island that falls asleep. */

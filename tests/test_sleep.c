@@ -357,6 +357,70 @@ static void test_moving_support(void)
     scene_end(&s);
 }
 
+/* On a slope of 0.9 of the limit angle each box of a tower creeps on the one below it, at 0.68 of the friction velocity:
+ * the upper ones are faster than that, and sleep all the same. */
+static void test_creeping_tower(void)
+{
+    embipc_world_def wd = sleep_def(0.3);
+    double slope = atan(0.45), creep;
+    scene s;
+    wd.gravity[0] = 9.81 * sin(slope);
+    wd.gravity[2] = -9.81 * cos(slope);
+    wd.friction_velocity = 2e-4;
+    s = scene_empty(&wd);
+    scene_ground(&s, 3, 0.5);
+    for (int n = 0; n < 4; n++) {
+        embipc_body_def d = scene_def("slab", EMBIPC_AFFINE, 0, 0, 0.0152 + 0.0302 * n);
+        d.friction = 0.5;
+        d.material.young = 1e8;
+        scene_box(&s, d, 0.2, 0.2, 0.03, 1);
+    }
+    for (int n = 0; n < 15; n++) ENSURE(scene_step(&s) && s.stats.sleeping == 0);
+    creep = scene_state(s.w, s.body[4]).velocity[0] / wd.friction_velocity;
+    printf("  the uppermost slab creeps at %.2f of the friction velocity\n", creep);
+    ENSURE(creep > 2 && creep < 4);
+    (void)sleep_wait(&s, 4);
+    scene_end(&s);
+}
+
+/* What a motor or a running surface moves does not sleep, however slowly: the hand of a clock, and a box on a belt. A box
+ * beside them does. When both stop, all sleep. */
+static void test_slow_motor_and_belt(void)
+{
+    static const double up[3] = {0, 0, 1}, still[3] = {0, 0, 0}, run[3] = {5e-4, 0, 0};
+    const double spin = 2e-3, length = 0.1;
+    embipc_world_def wd = sleep_def(0.3);
+    scene s = scene_empty(&wd);
+    embipc_joint_def j;
+    embipc_joint hand;
+    embipc_joint_state turned;
+    double x;
+    scene_ground(&s, 3, 0.5);
+    sleep_box(&s, EMBIPC_AFFINE, -0.5, 0, 0.0502);
+    sleep_box(&s, EMBIPC_AFFINE, 0, 1, 1);
+    scene_box(&s, scene_def("belt", EMBIPC_FIXED, 5, 0, -0.05), 1, 1, 0.1, 1);
+    (void)ENSURE_OK(s.w, embipc_body_set_friction(s.w, s.body[3], 0.5, 0));
+    (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[3], run));
+    sleep_box(&s, EMBIPC_AFFINE, 5, 0, 0.0502);
+    j = scene_joint_def(&s, EMBIPC_HINGE, -1, 2, length, 1, 1, up);
+    j.motor_damping = 1;
+    j.target[1] = spin;
+    hand = scene_joint(&s, j);
+    x = scene_state(s.w, s.body[4]).centre[0];
+    for (int n = 1; n <= 120; n++) {
+        ENSURE(scene_step(&s));
+        ENSURE(sleep_awake(&s, 2) == 1 && sleep_awake(&s, 4) == 1);
+    }
+    ENSURE(sleep_awake(&s, 1) == 0);
+    (void)embipc_joint_get_state(s.w, hand, &turned);
+    ENSURE_REL(turned.position, 2 * spin, 0.05);
+    ENSURE_REL(scene_state(s.w, s.body[4]).centre[0] - x, 2 * run[0], 0.2);
+    (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, hand, 0, 0, 0));
+    (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[3], still));
+    (void)sleep_wait(&s, 3);
+    scene_end(&s);
+}
+
 /* A kinematic body that sleepers stand on jumps away: they fall. */
 static void test_support_jumps(void)
 {
@@ -919,6 +983,8 @@ int main(int argc, char **argv)
     RUN(groups_are_counted);
     RUN(motors_and_drives);
     RUN(moving_support);
+    RUN(creeping_tower);
+    RUN(slow_motor_and_belt);
     RUN(support_jumps);
     RUN(no_rest);
     RUN(thrown_at_a_sleeper);
