@@ -27735,7 +27735,7 @@ static int embi_same_mesh(const embi_body *a, const embi_body *b, const embi_bui
 {
     const size_t nt = (size_t)b->nt, nv = (size_t)b->nv;
     const embi_rows *J = &t->s->J;
-    if (a->nt != b->nt || a->nv != b->nv || a->nn != b->nn || a->ntet != b->ntet ||
+    if (a->diagonal != b->diagonal || a->nt != b->nt || a->nv != b->nv || a->nn != b->nn || a->ntet != b->ntet ||
         memcmp(a->tri, b->tri, 3 * nt * sizeof *a->tri) || memcmp(a->bvh.order, b->bvh.order, nt * sizeof *a->tri) ||
         memcmp(a->bvh.own, b->bvh.own, nt * sizeof *a->bvh.own) ||
         memcmp(a->tet, b->tet, (size_t)(4 * b->ntet) * sizeof *a->tet) ||
