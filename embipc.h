@@ -501,8 +501,8 @@ typedef struct embipc_world_def {
     int keep_spin;                          /* free bodies rotate on arcs and keep their angular momentum, and no step
                                              * ends with added energy (chapter "Rotation"); 0: plain (1) */
     embipc_real sleep_after;                /* time after which bodies at rest sleep, s; 0: none sleeps (0) */
-    embipc_real sleep_speed;                /* a body rests while no node is faster, m/s; 0: its epsv, and up to 10 of
-                                             * it count as a quarter of the time (0) */
+    embipc_real sleep_speed;                /* a body rests while no node is faster, m/s; 0: its epsv. In contact, time
+                                             * below 10 epsv then counts for a quarter (0) */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, all parameters derived. */
@@ -692,8 +692,9 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *world, e
  *   a force, velocity, pose, drive, joint, motor, pair rule or group of one of them changes
  *   a fixed or kinematic body that they touch changes, is removed, or is created near them
  *   gravity or the time step changes
- * The guarantee covers bodies asleep. Fixed and kinematic bodies do not sleep. Bodies stay awake with a force that is
- * applied before every step, a moving drive, a motor whose target has a velocity, or contact with a running surface.
+ * The guarantee covers bodies asleep. Fixed and kinematic bodies do not sleep. These keep a body awake, however slow it
+ * is: a force that is applied before every step, a drive that moves, a motor whose target has a velocity or changes in
+ * every step, and a running surface that rubs on it.
  *
  * embipc_body_wake() wakes a body and all that sleep with it, and its time of rest begins anew. Returns EMBIPC_OK or
  * HANDLE. embipc_body_is_awake() returns 0 for a body that sleeps, 1 for all others, -1 for an invalid handle. */
@@ -2212,7 +2213,7 @@ enum {
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* [us of work] In a run of islands */
 
 /* ---- Sleep ---- */
-#define EMBI_CREEP_SPEED 10   /* [epsv] Least speed that is no rest at all */
+#define EMBI_CREEP_SPEED 10   /* [epsv] Greatest speed that counts as creeping */
 #define EMBI_CREEP_SHARE ((embipc_real)0.25)   /* [time] What counts as rest of the time in which a body creeps */
 
 /* ---- Newton loop ---- */
@@ -12135,6 +12136,7 @@ typedef struct embi_certificates {
     embi_certificate *list;
     int count;
     int *tet, tet_count;
+    int known;                   /* they were looked for: an empty list says that there are none, or too many */
 } embi_certificates;
 
 /* Frees the certificates. */
@@ -12149,10 +12151,11 @@ static void embi_certificates_free(embi_memory *m, embi_certificates *f)
 static int embi_certificates_copy(embi_memory *m, embi_certificates *to, const embi_certificates *from)
 {
     if (!EMBI_GROW(m, to->list, from->count) || !EMBI_GROW(m, to->tet, from->tet_count)) return 0;
-    memcpy(to->list, from->list, (size_t)from->count * sizeof *to->list);
+    if (from->count) memcpy(to->list, from->list, (size_t)from->count * sizeof *to->list);
     if (from->tet_count) memcpy(to->tet, from->tet, (size_t)from->tet_count * sizeof *to->tet);
     to->count = from->count;
     to->tet_count = from->tet_count;
+    to->known = 1;
     return 1;
 }
 
@@ -12590,6 +12593,7 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
         ok = embi_certifying_all(&f, ntet);
     }
     if (!ok) embi_certificates_free(m, out);
+    out->known = ok;
     EMBI_RELEASE_ALL(m, &f, arrays);
     return ok;
 }
@@ -19405,12 +19409,14 @@ static void embi_joints_finish(embipc_world *w)
 
 static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.sleep_after > 0; }
 
-/* A body that sleeps gets this stage, and so do all that fell asleep with it. Most of them were made soon after the
- * first one. So the search begins there, and ends when all are found. */
+/* A call to a body that is awake begins its time of rest anew. One that sleeps gets this stage, and so do all that fell
+ * asleep with it. Most of them were made soon after the first one. So the search begins there, and ends when all are
+ * found. */
 static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
 {
     const embipc_body group = b->sleep.group;
     int first, left;
+    if (EMBI_SLEEP && stage == EMBI_AWAKE) b->sleep.rested = 0;
     if (!EMBI_SLEEP || b->sleep.stage != EMBI_ASLEEP) return;
     first = embi_find_body(w, group);
     EMBIPC_ASSERT(first >= 0);
@@ -19547,30 +19553,42 @@ static int embi_body_is_borne(const embi_state *s, const embi_body *b)
     return !(fall > 0) || embi_norm(change) <= fall / 10 + b->rules.tolerance / 1000;
 }
 
+/* Does a joint of the body have a motor? */
+static int embi_body_has_motor(const embi_state *s, const embi_body *b)
+{
+    for (int n = b->joints.first; n; n = s->driven.joint.list[(n - 1) / 2].next[(n - 1) % 2]) {
+        const embi_joint *j = s->driven.joint.list + (n - 1) / 2;
+        if (j->def.motor_stiffness > 0 || j->def.motor_damping > 0 || j->target[2] != 0) return 1;
+    }
+    return 0;
+}
+
 /* The share of this step that counts as rest: all of it if the body moved little, the caller did not push it, and
- * something bore it. Where friction holds, it creeps at up to epsv, and what stands on what creeps is faster. That
- * may go on for ever, so slow motion counts for something too. */
+ * something bore it. Where friction holds, a body creeps at up to epsv, and what stands on it is faster. That may go
+ * on for ever, so slow motion in contact counts for something. A motor may be slow on purpose. */
 static embipc_real embi_body_rest(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
     const embipc_real given = w->def.sleep_speed, rounding = 16 * EMBI_EPS * b->scale_x;
     const embipc_real rest = embi_max(s->h * (given > 0 ? given : b->rules.epsv), rounding);
-    const embipc_real creep = given > 0 ? rest : EMBI_CREEP_SPEED * rest;
+    const int creeps = !(given > 0) && embi_norm(s->gravity) > 0 && b->end.in_contact && !embi_body_has_motor(s, b);
+    const embipc_real limit = creeps ? EMBI_CREEP_SPEED * rest : rest;
     embipc_real most = 0;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && most <= creep; i += 3)
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && most <= limit; i += 3)
         most = embi_max(most, embi_distance(s->q + i, s->qn + i));
-    if (most > creep || embi_body_has_applied(w, b) || !embi_body_is_borne(s, b)) return 0;
+    if (most > limit || embi_body_has_applied(w, b) || !embi_body_is_borne(s, b)) return 0;
     return most <= rest ? (embipc_real)1 : EMBI_CREEP_SHARE;
 }
 
-/* The bodies of a joint or a pair are not at rest, however slow. */
+/* Neither of two bodies counts as at rest, however slow. -1: none */
 static void embi_stay_awake(embi_state *s, int a, int b)
 {
     if (a >= 0) s->body[a].sleep.rested = 0;
     if (b >= 0) s->body[b].sleep.rested = 0;
 }
 
-/* Counts for each body how long it has been at rest. One that a drive, a motor or a running surface moves is not. */
+/* Counts for each body how long it has been at rest. It is not with a drive that moves, with a motor that is to turn,
+ * or in touch with a running surface that rubs. */
 static void embi_sleep_watch(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -19587,7 +19605,8 @@ static void embi_sleep_watch(embipc_world *w)
     }
     for (int n = 0; n < s->pair_count; n++) {
         const embi_pair *p = s->pair + n;
-        if (p->count && (embi_body_runs(s->body + p->a) || embi_body_runs(s->body + p->b)))
+        if (p->a != p->b && p->rule.mu > 0 && p->in_contact[EMBI_NOW] &&
+            (embi_body_runs(s->body + p->a) || embi_body_runs(s->body + p->b)))
             embi_stay_awake(s, p->a, p->b);
     }
 }
@@ -27748,8 +27767,10 @@ static int embi_same_mesh(const embi_body *a, const embi_body *b, const embi_bui
 }
 
 /* The certificates of an older body that has this one's mesh and shape at rest; NULL: there is none. They depend on
- * distances and on tets, not on where the body stands. Many bodies often have one mesh, and certificates are most of
- * the work of making one. Shapes are the same where they differ by less than coordinates round. */
+ * distances and on tets, not on where the body stands. To make them is most of the work of making a body, and many
+ * bodies often have one mesh. Shapes are the same where they differ by less than coordinates round. So far from 0 that
+ * this is 1e-9 of the size (floats: 1e-4), each body gets its own. No bits depend on who had them first: candidates
+ * that cannot touch change nothing. */
 static const embi_certificates *embi_certificates_known(const embi_body *b, const embi_build *t)
 {
     const embi_state *s = t->s;
@@ -27759,7 +27780,7 @@ static const embi_certificates *embi_certificates_known(const embi_body *b, cons
         const embipc_real *x = s->creation.rest + 3 * a->vert0, *q = s->creation.q + 3 * a->node0;
         const embipc_real *turn = b->caller.rotation, *other = a->caller.rotation;
         embipc_real most;
-        if (!a->search.certificates.count || !embi_same_mesh(a, b, t)) continue;
+        if (!a->search.certificates.known || !embi_same_mesh(a, b, t)) continue;
         most = 64 * EMBI_EPS * (own + embi_largest_coordinate(x, a->tri, a->nt));
         if (most <= EMBI_EITHER(1e-9, 1e-4) * b->diagonal &&
             embi_same_places(turn, t->x, t->x, other, x, x, b->nv, most) &&
@@ -27769,8 +27790,9 @@ static const embi_certificates *embi_certificates_known(const embi_body *b, cons
     return NULL;
 }
 
-/* Builds tree and patches. The tree depends on the mesh alone, not on where the body stands. Then the body moves to
- * its place in the world, where coordinates round: there boxes are fitted, and rest separation certificates built. */
+/* Builds tree and patches. The order of the tree depends on the mesh alone, not on where the body stands. Then the body
+ * moves to its place in the world, where coordinates round: there boxes are fitted, and rest separation certificates
+ * built. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     const embipc_real *o = t->far_position;

@@ -357,8 +357,8 @@ static void test_moving_support(void)
     scene_end(&s);
 }
 
-/* On a slope of 0.9 of the limit angle each box of a tower creeps on the one below it, at 0.68 of the friction velocity:
- * the upper ones are faster than that, and sleep all the same. */
+/* On a slope of 0.9 of the limit angle each box of a tower creeps on the one below it, at 0.68 of the friction velocity.
+ * The upper ones are faster than that. They sleep all the same. */
 static void test_creeping_tower(void)
 {
     embipc_world_def wd = sleep_def(0.3);
@@ -383,8 +383,8 @@ static void test_creeping_tower(void)
     scene_end(&s);
 }
 
-/* What a motor or a running surface moves does not sleep, however slowly: the hand of a clock, and a box on a belt. A box
- * beside them does. When both stop, all sleep. */
+/* The hand of a clock and a box on a slow belt do not sleep. A box beside them does, and one on a belt without friction.
+ * When motor and belt stop, all sleep. */
 static void test_slow_motor_and_belt(void)
 {
     static const double up[3] = {0, 0, 1}, still[3] = {0, 0, 0}, run[3] = {5e-4, 0, 0};
@@ -392,16 +392,20 @@ static void test_slow_motor_and_belt(void)
     embipc_world_def wd = sleep_def(0.3);
     scene s = scene_empty(&wd);
     embipc_joint_def j;
+    embipc_body_def d = scene_def("hand", EMBIPC_AFFINE, 0, 1, 1);
     embipc_joint hand;
     embipc_joint_state turned;
     double x;
     scene_ground(&s, 3, 0.5);
     sleep_box(&s, EMBIPC_AFFINE, -0.5, 0, 0.0502);
-    sleep_box(&s, EMBIPC_AFFINE, 0, 1, 1);
+    d.friction_velocity = 2e-3;   /* faster than its nodes are */
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
     scene_box(&s, scene_def("belt", EMBIPC_FIXED, 5, 0, -0.05), 1, 1, 0.1, 1);
     (void)ENSURE_OK(s.w, embipc_body_set_friction(s.w, s.body[3], 0.5, 0));
     (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[3], run));
     sleep_box(&s, EMBIPC_AFFINE, 5, 0, 0.0502);
+    sleep_box(&s, EMBIPC_AFFINE, 5.3, 0, 0.0502);
+    (void)ENSURE_OK(s.w, embipc_body_set_friction(s.w, s.body[5], 0, 0));
     j = scene_joint_def(&s, EMBIPC_HINGE, -1, 2, length, 1, 1, up);
     j.motor_damping = 1;
     j.target[1] = spin;
@@ -411,14 +415,50 @@ static void test_slow_motor_and_belt(void)
         ENSURE(scene_step(&s));
         ENSURE(sleep_awake(&s, 2) == 1 && sleep_awake(&s, 4) == 1);
     }
-    ENSURE(sleep_awake(&s, 1) == 0);
+    ENSURE(sleep_awake(&s, 1) == 0 && sleep_awake(&s, 5) == 0);
     (void)embipc_joint_get_state(s.w, hand, &turned);
     ENSURE_REL(turned.position, 2 * spin, 0.05);
     ENSURE_REL(scene_state(s.w, s.body[4]).centre[0] - x, 2 * run[0], 0.2);
     (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, hand, 0, 0, 0));
     (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[3], still));
-    (void)sleep_wait(&s, 3);
+    (void)sleep_wait(&s, 4);
     scene_end(&s);
+}
+
+/* Doors that close slowly do not sleep on the way: one by a damped motor that is far from its target, one whose target a
+ * call moves before each step. Both are slower than ten times the friction velocity, the second one than that itself. */
+static void test_slow_doors(void)
+{
+    static const double up[3] = {0, 0, 1};
+    for (int ramp = 0; ramp < 2; ramp++) {
+        const double spin = ramp ? 5e-4 : 5e-3, length = 0.5;
+        embipc_world_def wd = sleep_def(0.3);
+        scene s = scene_empty(&wd);
+        embipc_body_def d = scene_def("door", EMBIPC_AFFINE, 0, 0, 0);
+        embipc_joint_def j;
+        embipc_joint hinge;
+        embipc_joint_state state;
+        int slept = 0;
+        d.material.young = 1e8;
+        d.friction_velocity = 1e-3;
+        scene_box(&s, d, length, 0.05, 0.5, 1);
+        j = scene_joint_def(&s, EMBIPC_HINGE, -1, 0, length / 2, 0, 0, up);
+        j.motor_stiffness = ramp ? 1e3 : 1;
+        j.motor_damping = ramp ? 10 : 1 / spin;
+        j.target[0] = ramp ? 0 : 1;
+        hinge = scene_joint(&s, j);
+        for (int n = 1; n <= 180; n++) {
+            if (ramp) (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, hinge, spin * n * wd.time_step, 0, 0));
+            ENSURE(scene_step(&s));
+            slept += s.stats.sleeping;
+        }
+        (void)embipc_joint_get_state(s.w, hinge, &state);
+        printf("  a door turns by %.4g rad, %.2f of the friction velocity at its edge\n", state.position,
+               spin * length / d.friction_velocity);
+        ENSURE(slept == 0);
+        ENSURE_REL(state.position, 3 * spin, 0.05);
+        scene_end(&s);
+    }
 }
 
 /* A kinematic body that sleepers stand on jumps away: they fall. */
@@ -985,6 +1025,7 @@ int main(int argc, char **argv)
     RUN(moving_support);
     RUN(creeping_tower);
     RUN(slow_motor_and_belt);
+    RUN(slow_doors);
     RUN(support_jumps);
     RUN(no_rest);
     RUN(thrown_at_a_sleeper);

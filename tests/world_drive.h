@@ -369,6 +369,12 @@ static void test_door_opens_again(void)
                drive_state(&s, 0).shortfall);
         ENSURE(jammed > 5 && late == 0 && drive_state(&s, 0).shortfall == 0);
         ENSURE(scene_state(s.w, s.body[3]).elastic < 1);
+        if (k == 1) {   /* the two still stand on each other */
+            double lower[3], way[3];
+            embi_copy(lower, scene_state(s.w, s.body[4]).centre);
+            embi_sub(way, scene_state(s.w, s.body[5]).centre, lower);
+            ENSURE(way[2] > 0.09 && way[0] * way[0] + way[1] * way[1] < 0.05 * 0.05 && lower[2] > 0.5);
+        }
         scene_end(&s);
     }
 }

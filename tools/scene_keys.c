@@ -84,8 +84,8 @@ const scene_key scene_keys[] = {
     { SCENE_ROOT, "sleep_after", "number >= 0", "s", "0",
       "Bodies that have been at rest for so long sleep until something wakes them. 0: none sleeps.", "\"sleep_after\": 0.5" },
     { SCENE_ROOT, "sleep_speed", "number >= 0", "m/s", "0",
-      "A body is at rest while no node is faster. 0: the friction velocity of the body, and up to ten times that counts as a "
-      "quarter of the time.", "\"sleep_speed\": 0.001" },
+      "A body is at rest while no node is faster. 0: the friction velocity of the body. In contact, time below ten times "
+      "that then counts for a quarter.", "\"sleep_speed\": 0.001" },
     { SCENE_ROOT, "duration", "number >= 0", "s", "1", "Simulated time of `embipc run`.", "\"duration\": 4" },
     { SCENE_ROOT, "gravity", "[x, y, z]", "m/s^2", "[0, 0, -9.81]", "Gravity. The z axis points up.",
       "\"gravity\": [0, 0, -1.62]" },
