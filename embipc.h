@@ -12144,7 +12144,7 @@ static void embi_certificates_free(embi_memory *m, embi_certificates *f)
 {
     EMBI_RELEASE(m, f->list);
     EMBI_RELEASE(m, f->tet);
-    if (!m->copying) f->count = f->tet_count = 0;
+    if (!m->copying) f->count = f->tet_count = f->known = 0;
 }
 
 /* to = from. `to` is empty. Returns 0 out of memory. */
@@ -12592,8 +12592,8 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
         embi_certifying_edges(&f);
         ok = embi_certifying_all(&f, ntet);
     }
-    if (!ok) embi_certificates_free(m, out);
-    out->known = ok;
+    if (ok) out->known = 1;
+    else embi_certificates_free(m, out);
     EMBI_RELEASE_ALL(m, &f, arrays);
     return ok;
 }
@@ -13317,6 +13317,9 @@ static int embi_body_runs(const embi_body *b)
     const embipc_real *v = b->rules.surface_velocity;
     return v[0] != 0 || v[1] != 0 || v[2] != 0;
 }
+
+/* Do two bodies touch, with friction? */
+static int embi_pair_rubs(const embi_pair *p) { return p->a != p->b && p->rule.mu > 0 && p->in_contact[EMBI_NOW]; }
 
 static int embi_has_vertex(const embi_body *b, int v) { return v >= b->vert0 && v < b->vert0 + b->nv; }
 
@@ -19580,15 +19583,15 @@ static embipc_real embi_body_rest(const embipc_world *w, const embi_body *b)
     return most <= rest ? (embipc_real)1 : EMBI_CREEP_SHARE;
 }
 
-/* Neither of two bodies counts as at rest, however slow. -1: none */
+/* Neither of two bodies counts as at rest, however slow it is. -1 stands for no body. */
 static void embi_stay_awake(embi_state *s, int a, int b)
 {
     if (a >= 0) s->body[a].sleep.rested = 0;
     if (b >= 0) s->body[b].sleep.rested = 0;
 }
 
-/* Counts for each body how long it has been at rest. It is not with a drive that moves, with a motor that is to turn,
- * or in touch with a running surface that rubs. */
+/* Counts for each body how long it has been at rest. It is never at rest where a drive moves it, where a motor has a
+ * velocity to reach, or where a running surface rubs on it. */
 static void embi_sleep_watch(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -19605,8 +19608,7 @@ static void embi_sleep_watch(embipc_world *w)
     }
     for (int n = 0; n < s->pair_count; n++) {
         const embi_pair *p = s->pair + n;
-        if (p->a != p->b && p->rule.mu > 0 && p->in_contact[EMBI_NOW] &&
-            (embi_body_runs(s->body + p->a) || embi_body_runs(s->body + p->b)))
+        if (embi_pair_rubs(p) && (embi_body_runs(s->body + p->a) || embi_body_runs(s->body + p->b)))
             embi_stay_awake(s, p->a, p->b);
     }
 }
@@ -20074,7 +20076,7 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
 static int embi_pair_turns(const embi_state *s, const embi_pair *pair)
 {
     embipc_real turn = embi_max(embi_flight_angle(s, s->body + pair->a), embi_flight_angle(s, s->body + pair->b));
-    return pair->a != pair->b && pair->rule.mu > 0 && pair->in_contact[EMBI_NOW] && turn > EMBI_TURN_FREE;
+    return embi_pair_rubs(pair) && turn > EMBI_TURN_FREE;
 }
 
 /* Does any pair need another pass, with friction by the present normal forces, and is an iteration left? */
@@ -24394,9 +24396,9 @@ static int embi_island_is_rounding(const embi_state *s, const embi_island *isle)
 {
     int within = isle->tune.full_hessian;
     for (int k = 0; k < isle->body_count && within; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        const embipc_real most = embi_body_rounding(b);
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) within &= embi_abs(s->p[i]) <= most;
+        const embi_body *one = s->body + isle->bodies[k];
+        const embipc_real most = embi_body_rounding(one);
+        for (int i = 3 * one->node0; i < 3 * (one->node0 + one->nn); i++) within &= embi_abs(s->p[i]) <= most;
     }
     return within;
 }
@@ -27768,9 +27770,9 @@ static int embi_same_mesh(const embi_body *a, const embi_body *b, const embi_bui
 
 /* The certificates of an older body that has this one's mesh and shape at rest; NULL: there is none. They depend on
  * distances and on tets, not on where the body stands. To make them is most of the work of making a body, and many
- * bodies often have one mesh. Shapes are the same where they differ by less than coordinates round. So far from 0 that
- * this is 1e-9 of the size (floats: 1e-4), each body gets its own. No bits depend on who had them first: candidates
- * that cannot touch change nothing. */
+ * bodies often have one mesh. Shapes are the same where they differ by less than coordinates round. A margin has 1e-6
+ * to spare (floats: 1e-2). Where coordinates round by a thousandth of that (a hundredth), a body gets its own. No
+ * bits depend on whose they are, because candidates that cannot touch change nothing. */
 static const embi_certificates *embi_certificates_known(const embi_body *b, const embi_build *t)
 {
     const embi_state *s = t->s;
@@ -30830,10 +30832,12 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     embi_body *b = embi_body_of(w, body);
     embipc_body_def d;
     embipc_result r;
+    embi_memory *m;
     int rules, slot_count, mixed;
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     if (w->busy) return embi_may_change(w);
+    m = &w->memory;
     rules = w->rule_count;
     slot_count = w->named[EMBI_NAMED_BODY].count;
     mixed = w->mixed_start;
@@ -30849,8 +30853,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     embi_copy(d.position, b->caller.position);
     r = embipc_body_create(w, &d, with);
     b = embi_body_of(w, *with);
-    if (r == EMBIPC_OK && !EMBI_GROW(&w->memory, w->rule, 2 * w->rule_count + 1))
-        r = embi_fail_memory(&w->memory, &w->error);
+    if (r == EMBIPC_OK && !EMBI_GROW(m, w->rule, 2 * w->rule_count + 1)) r = embi_fail_memory(m, &w->error);
     if (r == EMBIPC_OK) {
         b->rules.groups = def->groups;
         b->rules.mask = def->mask;
